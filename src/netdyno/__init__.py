@@ -1,0 +1,3 @@
+"""netdyno: a dynamometer for neural networks."""
+
+__version__ = "0.1.0"

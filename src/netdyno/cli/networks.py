@@ -1,0 +1,27 @@
+"""`netdyno networks`: which networks there are, how large they are, and where they come from."""
+
+from netdyno.cli.options import JsonOption
+from netdyno.report.console import data_console, print_json
+from netdyno.report.tables import new_table
+from netdyno.zoo.catalog import Entry, entries
+
+
+def networks(json: JsonOption = False) -> None:
+    """List the networks with their parameters, MACs for one image, and source."""
+    if json:
+        print_json([_as_json(entry) for entry in entries()])
+        return
+    table = new_table(
+        "network", "dataset", "image", "batch", "parameters", "MACs", "source",
+        right=("image", "batch", "parameters", "MACs"),
+    )  # fmt: skip
+    for entry in entries():
+        counts = (str(entry.image_size), str(entry.batch), f"{entry.parameters:,}", f"{entry.macs:,}")
+        table.add_row(entry.network, entry.dataset.name, *counts, entry.source)
+    data_console().print(table)
+
+
+def _as_json(entry: Entry) -> dict[str, object]:
+    names = ("network", "dataset", "parameters", "macs", "source")
+    data = {name: getattr(entry, name) for name in names}
+    return {**data, "dataset": entry.dataset.name}

@@ -1,0 +1,161 @@
+"""`netdyno run`: measure a suite, or one cell described by flags."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from netdyno.cli.options import PythonOption, device_of, store_location, threads_of
+from netdyno.devices.machine import Machine, describe_machine, machine_id
+from netdyno.errors import NetdynoError
+from netdyno.frameworks.environments import find_interpreter, read_given
+from netdyno.frameworks.home import home
+from netdyno.frameworks.spec import find_spec
+from netdyno.graph.wire import digest
+from netdyno.harness.complete import Bench
+from netdyno.harness.folder import RunFolders, only_measurement
+from netdyno.harness.plan import BAD, Plan, PlannedRun, Renewal, expected_s, make_plan
+from netdyno.harness.run import Campaign, carry_out, recover
+from netdyno.harness.settings import Settings
+from netdyno.harness.suite import Suite, read_suite
+from netdyno.harness.suites import DEFAULT, default_framework, find_suite
+from netdyno.harness.worker_file import pack_worker
+from netdyno.report.console import data_console, talk_console
+from netdyno.report.progress import Progress, duration
+from netdyno.report.tables import how, new_table, results_table
+from netdyno.results.cell import Cell
+from netdyno.results.result import results_of
+from netdyno.results.store import open_store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """How the plan is to be carried out."""
+
+    again: bool
+    retry: bool
+    dry_run: bool
+    pythons: dict[str, Path]
+    store: str
+
+
+def run(
+    context: typer.Context,
+    suite: Annotated[str | None, typer.Argument(metavar="[SUITE]", help="A TOML file or a bundled name.")] = None,
+    network: Annotated[str | None, typer.Option(help="A network of the zoo, or path/to/file.py:function.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="Its dataset; the network's first if not said.")] = None,
+    framework: Annotated[str | None, typer.Option(help="See: netdyno frameworks.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Images in a step; the network's own if not said.")] = None,
+    precision: Annotated[str | None, typer.Option(help="float32 (strict), tf32, bfloat16, float16.")] = None,
+    execution: Annotated[str | None, typer.Option(help="eager or compiled.")] = None,
+    threads: Annotated[int | None, typer.Option(help="CPU threads; every usable core if not said.")] = None,
+    cpu: Annotated[bool, typer.Option("--cpu", help="On the CPU (as without --gpus).")] = False,
+    gpus: Annotated[int | None, typer.Option(help="On so many GPUs.")] = None,
+    runs: Annotated[int | None, typer.Option(help="Fresh processes per cell.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="At most so long for the timed part of a run.")] = None,
+    target: Annotated[float | None, typer.Option(help="End a run earlier when its median is this sure.")] = None,
+    deadline: Annotated[float | None, typer.Option(help="Give a run up after so many seconds.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the order of runs.")] = None,
+    python: PythonOption = None,
+    again: Annotated[bool, typer.Option("--again", help="Measure anew what is already measured.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Make runs that failed once more.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and its time, measure nothing.")] = False,
+) -> None:
+    """Measure a suite (the default one if nothing is said), or the single cell that the flags describe."""
+    machine = describe_machine()
+    bench = Bench(threads=threads_of(machine), folder=Path.cwd(), framework=default_framework())
+    device = device_of(gpus, cpu, len(machine.gpus)) if gpus is not None or cpu else None
+    wish = _said(
+        network=network, dataset=dataset, framework=framework, batch=batch, precision=precision,
+        execution=execution, threads=threads, device=device,
+    )  # fmt: skip
+    chosen = _choose(suite, wish, bench)
+    changes = _said(runs=runs, seconds=seconds, target=target, deadline_s=deadline, seed=seed)
+    chosen = replace(chosen, settings=replace(chosen.settings, **changes))
+    asked = Asked(
+        again=again, retry=retry, dry_run=dry_run, pythons=read_given(python or ()), store=store_location(context)
+    )
+    _measure(chosen, bench, machine, asked)
+
+
+def _choose(suite: str | None, wish: dict[str, Any], bench: Bench) -> Suite:
+    """A suite, or a suite of the one cell that the flags describe."""
+    if suite and wish:
+        raise NetdynoError(f"expected a suite or the flags of one cell, received '{suite}' and --{next(iter(wish))}.")
+    if not wish:
+        path = find_suite(suite or DEFAULT)
+        return read_suite(path, bench.complete)
+    return Suite(name="cell", cells=(bench.complete(wish),), settings=Settings())
+
+
+def _measure(suite: Suite, bench: Bench, machine: Machine, asked: Asked) -> None:
+    names = sorted({cell.framework for cell in suite.cells})
+    pythons = {name: find_interpreter(find_spec(name), asked.pythons).path for name in names}
+    with ExitStack() as stack:
+        if not asked.dry_run:
+            stack.enter_context(only_measurement(home()))
+        store = stack.enter_context(open_store(asked.store))
+        campaign = Campaign(
+            bench=bench,
+            store=store,
+            folders=RunFolders(home=home(), store_name=asked.store),
+            settings=suite.settings,
+            worker=pack_worker(home() / "workers"),
+            pythons=pythons,
+            machine=machine_id(machine),
+            environment=machine.as_dict(),
+        )
+        _carry_out(suite, campaign, asked)
+
+
+def _carry_out(suite: Suite, campaign: Campaign, asked: Asked) -> None:
+    talk = talk_console()
+    if not asked.dry_run and (saved := recover(campaign)):
+        talk.print(f"Recovered a finished run of {saved.cell.label()} that had not been written down.")
+    history = campaign.store.finished(campaign.machine)
+    digests = {cell: digest(campaign.bench.training(cell)) for cell in suite.cells}
+    renewal = Renewal(again=asked.again, retry=asked.retry, digests=digests)
+    plan = make_plan(suite.cells, suite.settings, history, renewal)
+    expected = {run: expected_s(run, suite.settings, history) for run in plan.runs}
+    talk.print(_opening(suite, plan, sum(expected.values())))
+    if asked.dry_run:
+        data_console().print(_plan_table(plan, expected))
+        return
+    with Progress(talk, plan, expected) as progress:
+        carry_out(plan, campaign, progress)
+    _show(suite.cells, campaign)
+
+
+def _opening(suite: Suite, plan: Plan, seconds: float) -> str:
+    cells = f"{len(suite.cells)} cell{'s' if len(suite.cells) > 1 else ''}"
+    before = f" ({plan.finished} finished earlier; --again repeats them)" if plan.finished else ""
+    return f"{suite.name}: {cells}, {len(plan.runs)} runs to make{before}, about {duration(seconds)}."
+
+
+def _plan_table(plan: Plan, expected: Mapping[PlannedRun, float]) -> Table:
+    table = new_table("#", "network", "framework", "how", "batch", "series", "run", "about", right=("#", "batch"))
+    for place, run in enumerate(plan.runs, 1):
+        cell = run.cell
+        words = (f"{cell.network}/{cell.dataset}", cell.framework, how(cell), str(cell.batch))
+        table.add_row(str(place), *words, str(run.series), str(run.number), duration(expected[run]))
+    return table
+
+
+def _show(cells: Sequence[Cell], campaign: Campaign) -> None:
+    """The table of what was asked for; exit 1 if something went wrong in it."""
+    wanted = set(cells)
+    records = campaign.store.records(machine=campaign.machine)
+    found = results_of(record for record in records if record.cell in wanted)
+    data_console().print(results_table(found))
+    if any(record.outcome in BAD for result in found for record in result.records):
+        talk_console().print("Some runs did not end well; --retry makes them once more.")
+        raise typer.Exit(1)
+
+
+def _said(**values: Any) -> dict[str, Any]:
+    """The flags that were given."""
+    return {name: value for name, value in values.items() if value is not None}

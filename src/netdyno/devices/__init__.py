@@ -1,0 +1,1 @@
+"""This machine: what it is, and what on it disturbs a measurement."""

@@ -1,0 +1,185 @@
+"""What on this machine disturbs a measurement, and what to do about it."""
+
+import re
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from netdyno.devices.gpus import count_other_processes
+from netdyno.devices.machine import ROOT, Machine
+from netdyno.devices.system_files import memory_bytes, read_text
+
+GIB = 2**30
+STATES = ("good", "weak", "bad", "unknown")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing looked at; `hint` says what to do about it, or why it is unknown."""
+
+    what: str
+    state: str  # one of STATES
+    seen: str
+    hint: str = ""
+
+
+def disturbances(
+    machine: Machine, load: float | None, *, home: Path | None = None, root: Path = ROOT
+) -> list[Finding]:
+    """Every finding, the good ones too. `load`: as current_load() reads it. `home`: whose disk to look at."""
+    findings = [
+        _load(machine, load),
+        _cores(machine),
+        _smt(machine),
+        _governor(machine),
+        _turbo(machine),
+        _guest(machine, root),
+        _memory(root, machine.memory_limit_bytes),
+        _swap(root),
+    ]
+    if home is not None:
+        findings.append(_disk(home))
+    findings.append(_gpus(machine))
+    if machine.gpus:
+        findings.append(_gpu_processes(count_other_processes()))
+    return findings
+
+
+def steal_share(
+    root: Path = ROOT, window_s: float = 0.2, sleep: Callable[[float], None] = time.sleep
+) -> float | None:
+    """The part of CPU time that a hypervisor gave to others during a short window."""
+    before = _cpu_times(root)
+    sleep(window_s)
+    after = _cpu_times(root)
+    if before is None or after is None or after[1] <= before[1]:
+        return None
+    return max(0.0, (after[0] - before[0]) / (after[1] - before[1]))
+
+
+def _load(machine: Machine, load: float | None) -> Finding:
+    if load is None:
+        return _unknown("load", "this system has no load average")
+    per_core = load / machine.usable_cores
+    state = "good" if per_core <= 0.2 else "weak" if per_core <= 0.5 else "bad"
+    hint = "" if state == "good" else "Stop what else runs: it takes cores from what is measured."
+    return Finding(what="load", state=state, seen=f"{load:.2f} ({per_core:.2f} per core)", hint=hint)
+
+
+def _cores(machine: Machine) -> Finding:
+    usable, logical = machine.usable_cores, machine.logical_cores
+    seen = f"{usable:g} usable of {logical} logical"
+    if usable % 1:
+        hint = "A quota that is no whole number of cores stops the process in bursts; ask for whole ones."
+        return Finding(what="cores", state="bad", seen=seen, hint=hint)
+    if usable >= 4:
+        return Finding(what="cores", state="good", seen=seen)
+    hint = "The system and netdyno itself run on the cores that are measured; leave one of them free."
+    return Finding(what="cores", state="weak" if usable > 1 else "bad", seen=seen, hint=hint)
+
+
+def _smt(machine: Machine) -> Finding:
+    if machine.smt is None:
+        return _unknown("SMT", "the kernel does not say whether cores run two threads")
+    if not machine.smt:
+        return Finding(what="SMT", state="good", seen="off")
+    hint = "Use as many threads as there are physical cores, or switch it off (nosmt)."
+    return Finding(what="SMT", state="weak", seen="on: two threads share a core", hint=hint)
+
+
+def _governor(machine: Machine) -> Finding:
+    if not machine.governor:
+        return _unknown("governor", "no frequency control is visible, as is usual in virtual machines")
+    if machine.governor == "performance":
+        return Finding(what="governor", state="good", seen=machine.governor)
+    hint = "Set it to performance: sudo cpupower frequency-set -g performance"
+    return Finding(what="governor", state="weak", seen=machine.governor, hint=hint)
+
+
+def _turbo(machine: Machine) -> Finding:
+    if machine.turbo is None:
+        return _unknown("turbo", "no turbo control is visible, as is usual in virtual machines")
+    if not machine.turbo:
+        return Finding(what="turbo", state="good", seen="off")
+    hint = "Clocks follow temperature; switch it off for comparisons (no_turbo or boost under /sys)."
+    return Finding(what="turbo", state="weak", seen="on", hint=hint)
+
+
+def _guest(machine: Machine, root: Path) -> Finding:
+    container = f"container: {machine.container}" if machine.container else ""
+    if not machine.hypervisor:
+        return Finding(what="virtualisation", state="good", seen=container or "none seen")
+    guest = "; ".join(filter(None, [f"hypervisor: {machine.hypervisor}", container]))
+    steal = steal_share(root)
+    if steal is None:
+        hint = "Stolen CPU time cannot be read here; repeat runs at other times of the day."
+        return Finding(what="virtualisation", state="weak", seen=guest, hint=hint)
+    seen = f"{guest}; {steal:.1%} of CPU time stolen"
+    if steal > 0.01:
+        hint = "Other guests take CPU time now; measure later or on a machine of one's own."
+        return Finding(what="virtualisation", state="bad", seen=seen, hint=hint)
+    hint = "Other guests may take CPU time later; more runs show it."
+    return Finding(what="virtualisation", state="weak", seen=seen, hint=hint)
+
+
+def _memory(root: Path, limit_bytes: int | None) -> Finding:
+    available = memory_bytes(root, "MemAvailable")
+    if available is None:
+        return _unknown("memory", "the system does not say how much is available")
+    available = min(available, limit_bytes) if limit_bytes else available
+    state = "good" if available >= 4 * GIB else "weak" if available >= 2 * GIB else "bad"
+    hint = "" if state == "good" else "Close other programs or choose small networks and batches."
+    return Finding(what="memory", state=state, seen=f"{available / GIB:.1f} GiB available", hint=hint)
+
+
+def _swap(root: Path) -> Finding:
+    total, free = memory_bytes(root, "SwapTotal"), memory_bytes(root, "SwapFree")
+    if total is None or free is None:
+        return _unknown("swap", "the system does not say whether swap is in use")
+    used_mib = (total - free) / 2**20
+    if used_mib < 64:
+        return Finding(what="swap", state="good", seen=f"{used_mib:.0f} MiB in use")
+    hint = "What was swapped out comes back while measuring; free memory, then: sudo swapoff -a"
+    return Finding(what="swap", state="weak", seen=f"{used_mib:.0f} MiB in use", hint=hint)
+
+
+def _disk(home: Path) -> Finding:
+    existing = next((folder for folder in (home, *home.parents) if folder.exists()), home)
+    try:
+        free = shutil.disk_usage(existing).free
+    except OSError as error:
+        return _unknown("disk", f"{existing}: {error.strerror}")
+    state = "good" if free >= 10 * GIB else "weak" if free >= 3 * GIB else "bad"
+    hint = "" if state == "good" else "A framework takes 1 to 6 GiB; name a roomier folder in NETDYNO_HOME."
+    return Finding(what="disk", state=state, seen=f"{free / GIB:.1f} GiB free at {home}", hint=hint)
+
+
+def _gpus(machine: Machine) -> Finding:
+    if machine.gpu_problem:
+        hint = "The driver is installed but does not answer; check it before measuring on a GPU."
+        return Finding(what="GPU", state="bad", seen=machine.gpu_problem, hint=hint)
+    names = ", ".join(gpu.name for gpu in machine.gpus)
+    return Finding(what="GPU", state="good", seen=names or "none: only CPU cells can be measured")
+
+
+def _gpu_processes(others: int | None) -> Finding:
+    if others is None:
+        return _unknown("GPU processes", "nvidia-smi does not list them")
+    if not others:
+        return Finding(what="GPU processes", state="good", seen="none")
+    hint = "They share the GPU with what is measured; nvidia-smi lists them."
+    return Finding(what="GPU processes", state="bad", seen=f"{others} of others", hint=hint)
+
+
+def _cpu_times(root: Path) -> tuple[int, int] | None:
+    """Stolen and total clock ticks so far."""
+    match = re.match(r"cpu\s+([\d ]+)", read_text(root, "/proc/stat") or "")
+    ticks = [int(number) for number in match[1].split()] if match else []
+    # The first eight are user, nice, system, idle, iowait, irq, softirq, steal; guests are within user.
+    return (ticks[7], sum(ticks[:8])) if len(ticks) >= 8 else None
+
+
+def _unknown(what: str, reason: str) -> Finding:
+    return Finding(what=what, state="unknown", seen="not known", hint=reason[0].upper() + reason[1:] + ".")

@@ -1,0 +1,1 @@
+"""Which frameworks there are and where they live: specs, interpreters, environments, installing."""

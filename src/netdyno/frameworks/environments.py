@@ -1,0 +1,119 @@
+"""Where a framework lives: an interpreter the user names, the current one, or an environment of netdyno's."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netdyno.errors import NetdynoError
+from netdyno.frameworks.home import home_path
+from netdyno.frameworks.interpreters import probe
+from netdyno.frameworks.spec import Spec, find_spec
+from netdyno.frameworks.versions import fits
+
+MARKER = "netdyno.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpreter:
+    """A Python that has the framework; `origin` is 'given', 'current' or 'installed'."""
+
+    path: Path
+    origin: str
+
+
+def find_interpreter(spec: Spec, given: Mapping[str, Path]) -> Interpreter:
+    """Where to run the framework; an error that says how to get it if it is nowhere."""
+    found = locate(spec, given)
+    if found is not None:
+        return found
+    if not spec.requirements:
+        raise NetdynoError(
+            f"'{spec.name}' runs in the current interpreter, which lacks {spec.distribution} {spec.versions}"
+            " in its own packages (a user's site folder does not count).",
+            hint=f"Install {spec.distribution} into it.",
+        )
+    raise NetdynoError(
+        f"'{spec.name}' is not on this machine: neither in the current interpreter nor installed.",
+        hint=f"Install it with: netdyno frameworks install {spec.name}",
+    )
+
+
+def locate(spec: Spec, given: Mapping[str, Path]) -> Interpreter | None:
+    """The same, with None where the framework is nowhere; a wrong `given` one is still an error."""
+    if spec.name in given:
+        return Interpreter(path=_checked(spec, given[spec.name]), origin="given")
+    current = Path(sys.executable)
+    if not _problem(spec, current):
+        return Interpreter(path=current, origin="current")
+    if spec.requirements and is_complete(spec, environment_of(spec)):
+        return Interpreter(path=python_in(environment_of(spec)), origin="installed")
+    return None
+
+
+def read_given(options: Iterable[str]) -> dict[str, Path]:
+    """The interpreters a user named as NAME=PATH."""
+    given = {}
+    for option in options:
+        name, equals, path = option.partition("=")
+        if not equals or not path:
+            raise NetdynoError(f"--python: expected NAME=PATH, received '{option}'.")
+        given[find_spec(name).name] = Path(os.path.abspath(os.path.expanduser(path)))
+    return given
+
+
+def environment_of(spec: Spec) -> Path:
+    """The folder of the framework's environment on this machine, whether or not it is there."""
+    return home_path() / "environments" / f"{spec.name}-{spec.digest(has_nvidia_gpu())}"
+
+
+def python_in(environment: Path) -> Path:
+    """Not resolved: behind the link is a Python without the environment's packages."""
+    return environment / "bin" / "python"
+
+
+def is_complete(spec: Spec, environment: Path) -> bool:
+    """Whether an environment was finished and still has what it was made for."""
+    if read_marker(environment) is None or not os.access(python_in(environment), os.X_OK):
+        return False
+    answer = probe(python_in(environment), spec)
+    return answer is not None and answer.has_module
+
+
+def read_marker(environment: Path) -> dict[str, Any] | None:
+    """What was noted when the environment was finished; None if it never was."""
+    try:
+        marker = json.loads((environment / MARKER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return marker if isinstance(marker, dict) else None
+
+
+def has_nvidia_gpu() -> bool:
+    """Only whether to install builds for one: the driver or its tool is there."""
+    return Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
+
+
+def _checked(spec: Spec, python: Path) -> Path:
+    if problem := _problem(spec, python):
+        raise NetdynoError(f"--python {spec.name}: expected a Python with {spec.title}, received {problem}.")
+    return python
+
+
+def _problem(spec: Spec, python: Path) -> str:
+    if not python.is_file():
+        return f"{python}, which is no file"
+    if not os.access(python, os.X_OK):
+        return f"{python}, which is not executable"
+    answer = probe(python, spec)
+    if answer is None:
+        return f"{python}, which does not answer as a Python 3 does"
+    if not answer.has_module:
+        return f"{python}, which has no module '{spec.module}'"
+    if not fits(answer.version, spec.versions):
+        return f"{python} with {spec.distribution} {answer.version or 'unknown'}, not {spec.versions}"
+    return "" if answer.has_numpy else f"{python}, which has no numpy"

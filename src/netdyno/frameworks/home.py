@@ -1,0 +1,34 @@
+"""Where netdyno keeps what it makes: environments, and whatever else must outlive a command."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from netdyno.errors import NetdynoError
+
+
+def home() -> Path:
+    """The home folder, made if it is not there yet; refused if nothing can be written in it."""
+    folder = home_path()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error.strerror or str(error)) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _unwritable(folder, "permission denied")
+    return folder
+
+
+def home_path(variables: Mapping[str, str] = os.environ) -> Path:
+    """The same folder without touching the disk, for those who only look."""
+    if given := variables.get("NETDYNO_HOME"):
+        return Path(os.path.abspath(os.path.expanduser(given)))
+    cache = variables.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(os.path.abspath(cache)) / "netdyno"
+
+
+def _unwritable(folder: Path, reason: str) -> NetdynoError:
+    return NetdynoError(
+        f"expected a home folder that can be written, received {folder}: {reason}.",
+        hint="Name another one in NETDYNO_HOME.",
+    )

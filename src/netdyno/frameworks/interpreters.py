@@ -1,0 +1,122 @@
+"""Which Pythons there are on this machine, and what a given one has."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from netdyno.errors import NetdynoError
+from netdyno.frameworks.spec import Spec
+from netdyno.frameworks.versions import fits, lowest
+
+PROBE_LIMIT_S = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """What an interpreter answers about itself and one framework, without importing the framework."""
+
+    python: str
+    has_module: bool
+    has_numpy: bool
+    version: str  # of the distribution; empty if it is not known there
+
+
+def probe(python: Path, spec: Spec) -> Probe | None:
+    """None if it is no Python 3. Isolated (-I) as workers are: user site and PYTHONPATH do not count."""
+    answer = _answer(python, _PROBE, spec.module, spec.distribution)
+    if answer is None:
+        return None
+    try:
+        return Probe(**json.loads(answer))
+    except (ValueError, TypeError):
+        return None
+
+
+def python_version(python: Path) -> str:
+    """Such as '3.11.7'; empty if this is no Python 3 that starts."""
+    version = _answer(python, "import sys; print('%d.%d.%d' % sys.version_info[:3])") or ""
+    return version if re.fullmatch(r"\d+\.\d+\.\d+", version) else ""
+
+
+def fitting_python(spec: Spec) -> Path:
+    """The interpreter to make the framework's environment with: the current one if it fits, else the newest."""
+    seen = []
+    for python in _candidates():
+        version = python_version(python)
+        if version and fits(version, spec.python):
+            return python
+        if version:
+            seen.append(version)
+    wanted = lowest(spec.python)
+    raise NetdynoError(
+        f"'{spec.name}' needs Python {spec.python}; this machine has {', '.join(dict.fromkeys(seen))}.",
+        hint=f"Install one that fits, for example with: pyenv install {wanted or spec.python}",
+    )
+
+
+# Python 3.6 must understand this.
+_PROBE = """
+import importlib.util, json, sys
+
+def has(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+def version(name):
+    try:
+        from importlib.metadata import version as find
+    except ImportError:
+        try:
+            from pkg_resources import get_distribution
+        except ImportError:
+            return ""
+        find = lambda name: get_distribution(name).version
+    try:
+        return find(name) or ""
+    except Exception:
+        return ""
+
+module, distribution = sys.argv[1:]
+print(json.dumps({
+    "python": "%d.%d.%d" % sys.version_info[:3],
+    "has_module": has(module),
+    "has_numpy": has("numpy"),
+    "version": version(distribution),
+}))
+"""
+
+
+def _answer(python: Path, code: str, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            [str(python), "-I", "-c", code, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=PROBE_LIMIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
+
+
+def _candidates() -> Iterator[Path]:
+    yield Path(sys.executable)
+    for minor in range(20, 5, -1):
+        if found := shutil.which(f"python3.{minor}"):
+            yield Path(found)
+    pyenv = Path(os.environ.get("PYENV_ROOT") or "~/.pyenv").expanduser()
+    yield from sorted(pyenv.glob("versions/*/bin/python"), key=_release, reverse=True)
+
+
+def _release(python: Path) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", python.parent.parent.name))

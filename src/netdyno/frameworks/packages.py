@@ -1,0 +1,188 @@
+"""How packages get into an environment: venv and pip as watched processes, their failures in one line."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+
+from netdyno.errors import NetdynoError
+from netdyno.frameworks.environments import python_in
+from netdyno.frameworks.spec import Spec
+
+TICK_S = 1.0
+INDEX_LIMIT_S = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """An environment being made.
+
+    Children hold `lock_fd` open too, so that the orphan of a killed parent still keeps others out.
+    """
+
+    spec: Spec
+    environment: Path
+    gpu: bool
+    log: Path
+    lock_fd: int
+    started: float  # time.monotonic()
+    talk: Callable[[str], None]
+
+    @property
+    def temporary(self) -> Path:
+        """Downloads and unpacking happen inside the environment, so that wiping it wipes them."""
+        return self.environment / "tmp"
+
+
+def make_venv(work: Work, python: Path) -> list[str]:
+    """Make the environment; returns the command that is pip for it."""
+    inside = python_in(work.environment)
+    if _run(work, [str(python), "-I", "-m", "venv", "--clear", str(work.environment)]) == 0:
+        return [str(inside), "-I", "-m", "pip"]
+    # A bare Debian has venv without ensurepip: then the current interpreter's pip fills the environment.
+    bare = [str(python), "-I", "-m", "venv", "--clear", "--without-pip", str(work.environment)]
+    if _run(work, bare) != 0:
+        raise failure(work, f"{python} cannot make an environment", hint="Install its venv module.")
+    if importlib.util.find_spec("pip") is None:
+        raise failure(work, f"neither {python} (ensurepip) nor the current interpreter has pip")
+    return [sys.executable, "-m", "pip", "--python", str(inside)]
+
+
+def install_packages(work: Work, pip: Sequence[str]) -> str:
+    """Install the pins; returns the extra index they came from, empty if it was not asked or did not help."""
+    pins, index = work.spec.pins(work.gpu), work.spec.index(work.gpu)
+    command = [*pip, "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", *pins]
+    work.temporary.mkdir(exist_ok=True)
+    if index and not is_reachable(index):
+        work.talk(f"{work.spec.name}: {index} cannot be reached; the default index may bring larger builds")
+        index = ""
+    if index:
+        if _run(work, [*command, "--extra-index-url", index]) == 0:
+            return index
+        work.talk(f"{work.spec.name}: failed with {index}; trying the default index alone")
+    if _run(work, command) != 0:
+        raise failure(work, "pip could not install " + " ".join(pins))
+    return ""
+
+
+def installed_versions(pip: Sequence[str]) -> dict[str, str]:
+    """Every distribution in the environment with its version, as pip lists them."""
+    command = [*pip, "list", "--format=json", "--disable-pip-version-check"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=120)
+    try:
+        return {entry["name"]: entry["version"] for entry in json.loads(done.stdout)}
+    except (ValueError, KeyError, TypeError) as error:
+        raise NetdynoError(f"pip does not list what it installed: {error}.") from error
+
+
+def is_reachable(index: str, limit_s: float = INDEX_LIMIT_S) -> bool:
+    """Whether an index answers in time. In a thread, because no time limit holds for resolving a name."""
+    answers: list[int] = []
+
+    def ask() -> None:
+        try:
+            with urllib.request.urlopen(index.rstrip("/") + "/", timeout=limit_s) as answer:
+                answers.append(answer.status)
+        except (OSError, HTTPException, ValueError):
+            return
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(limit_s)
+    return bool(answers)
+
+
+def failure(work: Work, what: str, hint: str = "") -> NetdynoError:
+    """What went wrong by the log's own words, and where the rest of them are."""
+    text = work.log.read_text(encoding="utf-8", errors="replace")
+    return NetdynoError(f"{work.spec.name}: {what}: {_reason(text)}.", hint=f"{hint} The log is {work.log}".strip())
+
+
+def bytes_in(folder: Path) -> int:
+    """What the files in a folder take on disk; those that vanish meanwhile count nothing."""
+    total = 0
+    for where, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(where, name)).st_blocks * 512
+            except OSError:
+                continue
+    return total
+
+
+_STEP = re.compile(r"^\s*((?:Collecting|Downloading|Using cached|Building|Preparing|Installing)\b.*)$", re.MULTILINE)
+_OFFLINE = re.compile(
+    r"NewConnectionError|name resolution|ConnectTimeout|Network is unreachable|Max retries exceeded"
+)
+
+
+def _run(work: Work, command: Sequence[str]) -> int:
+    with work.log.open("ab") as log:
+        log.write(f"$ {' '.join(command)}\n".encode())
+        log.flush()
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=_variables(work),
+            pass_fds=(work.lock_fd,),
+        )
+        try:
+            return _watch(work, process)
+        finally:
+            _stop(process)
+
+
+def _watch(work: Work, process: "subprocess.Popen[bytes]") -> int:
+    while True:
+        try:
+            return process.wait(timeout=TICK_S)
+        except subprocess.TimeoutExpired:
+            elapsed_s = time.monotonic() - work.started
+            size_mb = bytes_in(work.environment) / 1e6
+            work.talk(f"{work.spec.name}: {_step(work.log)} ({elapsed_s:.0f} s, {size_mb:.0f} MB)")
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    if process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _variables(work: Work) -> dict[str, str]:
+    # These would send the packages somewhere else than into the environment.
+    astray = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PYTHONHOME", "PYTHONPATH")
+    variables = {name: value for name, value in os.environ.items() if name not in astray}
+    if work.temporary.is_dir():
+        variables["TMPDIR"] = str(work.temporary)
+    return variables
+
+
+def _step(log: Path) -> str:
+    steps = _STEP.findall(log.read_text(encoding="utf-8", errors="replace"))
+    return steps[-1].split(":")[0].split(" (")[0][:60] if steps else "making the environment"
+
+
+def _reason(log: str) -> str:
+    output = log.rpartition("\n$ ")[2].partition("\n")[2]
+    if "No space left on device" in output:
+        return "no space left on the disk"
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    said = " / ".join((errors or lines)[-2:])[:400].rstrip(".") or "it said nothing"
+    return f"the package index cannot be reached ({said})" if _OFFLINE.search(output) else said

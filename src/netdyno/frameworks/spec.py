@@ -1,0 +1,164 @@
+"""What a framework is to netdyno: its adapter, its pins, the Pythons it runs on, what it can do.
+
+A spec is one TOML file. Those of the package are in `specs/`; NETDYNO_SPECS names folders with more,
+separated as in PATH, so that a framework can be added without touching the package.
+"""
+
+import hashlib
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from netdyno.errors import NetdynoError, unknown
+from netdyno.frameworks.versions import is_range
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """One framework. Without requirements it lives in the interpreter that runs netdyno."""
+
+    name: str
+    title: str
+    adapter: str  # module of netdyno_worker.adapters
+    module: str  # what importing the framework imports
+    distribution: str  # what the package index calls it
+    versions: str  # of the distribution, in an interpreter the user already has
+    python: str
+    requirements: tuple[str, ...]
+    devices: tuple[str, ...]
+    executions: tuple[str, ...]
+    precisions: tuple[str, ...]
+    requirements_cuda: tuple[str, ...] = ()  # in place of `requirements` where there is an NVIDIA GPU
+    cpu_index: str = ""  # an extra package index with smaller builds, where there is no GPU
+    era: str = ""
+    note: str = ""
+    worker_path: Path | None = None  # extra adapter code, a folder or file; in the TOML relative to it
+
+    def pins(self, gpu: bool) -> tuple[str, ...]:
+        """What to install on a machine with or without an NVIDIA GPU."""
+        return self.requirements_cuda if gpu and self.requirements_cuda else self.requirements
+
+    def index(self, gpu: bool) -> str:
+        """The extra package index to ask there; empty for none."""
+        return "" if gpu else self.cpu_index
+
+    def digest(self, gpu: bool) -> str:
+        """Ten hex digits over what decides an environment's contents: other pins are another environment."""
+        contents = json.dumps([self.pins(gpu), self.python, self.index(gpu)])
+        return hashlib.sha256(contents.encode()).hexdigest()[:10]
+
+
+def specs() -> dict[str, Spec]:
+    """Every framework by name, those of NETDYNO_SPECS included."""
+    found: dict[str, Spec] = {}
+    sources: dict[str, str] = {}
+    for file in _files():
+        spec = read_spec(file)
+        if spec.name in found:
+            raise _malformed(file, "name", f"one not used by {sources[spec.name]}", spec.name)
+        found[spec.name] = spec
+        sources[spec.name] = str(file)
+    return dict(sorted(found.items()))
+
+
+def find_spec(name: str) -> Spec:
+    """The framework of that name, or the error that names the nearest."""
+    known = specs()
+    if name not in known:
+        raise unknown("framework", name, known)
+    return known[name]
+
+
+def read_spec(file: Traversable) -> Spec:
+    """One TOML file as a Spec; what is missing, unknown or of the wrong type is named with the file."""
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise NetdynoError(f"{file}: expected a TOML file of a framework, received: {error}.") from error
+    for field in sorted(values.keys() - _TEXTS.keys() - _LISTS.keys()):
+        raise _malformed(file, field, f"a field among {', '.join([*_TEXTS, *_LISTS])}", field)
+    checked: dict[str, Any] = {field: _text(file, values, field) for field in _TEXTS}
+    checked.update((field, _list(file, values, field)) for field in _LISTS)
+    checked["worker_path"] = _beside(file, checked["worker_path"])
+    return Spec(**checked)
+
+
+_ANY = re.compile(r".*", re.DOTALL)
+_SOME = re.compile(r".*\S.*", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z0-9].*")  # a requirement that starts with '-' would be an option of pip
+# Field: what it must look like, and that in words. A text that may be empty may be left out.
+_TEXTS: Mapping[str, tuple[re.Pattern[str], str]] = {
+    "name": (re.compile(r"[a-z0-9][a-z0-9._-]*"), "lower-case letters, digits, '.', '_' or '-'"),
+    "title": (_SOME, "a text"),
+    "adapter": (re.compile(r"[A-Za-z_]\w*"), "the name of an adapter module"),
+    "module": (re.compile(r"[A-Za-z_]\w*"), "the name of a top-level module"),
+    "distribution": (_WORD, "the name of a distribution"),
+    "versions": (_SOME, "a range such as '>=2,<3'"),
+    "python": (_SOME, "a range such as '>=3.11,<3.15'"),
+    "cpu_index": (re.compile(r"(https?://\S+)?"), "an http(s) address"),
+    "era": (_ANY, "a text"),
+    "note": (_ANY, "a text"),
+    "worker_path": (_ANY, "a path relative to the TOML file"),
+}
+_LISTS: Mapping[str, bool] = {  # field: whether it may be left out
+    "requirements": False,
+    "devices": False,
+    "executions": False,
+    "precisions": False,
+    "requirements_cuda": True,
+}
+
+
+def _files() -> Iterator[Traversable]:
+    yield from _tomls(resources.files("netdyno.frameworks").joinpath("specs"))
+    for name in filter(None, os.environ.get("NETDYNO_SPECS", "").split(os.pathsep)):
+        folder = Path(name).expanduser().absolute()
+        if not folder.is_dir():
+            raise NetdynoError(f"NETDYNO_SPECS: expected folders with TOML files, received '{name}'.")
+        yield from _tomls(folder)
+
+
+def _tomls(folder: Traversable) -> list[Traversable]:
+    return sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
+
+
+def _text(file: Traversable, values: Mapping[str, Any], field: str) -> str:
+    pattern, words = _TEXTS[field]
+    value = values.get(field, "")
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        raise _malformed(file, field, words, value if field in values else None)
+    if field in ("versions", "python") and not is_range(value):
+        raise _malformed(file, field, words, value)
+    return value
+
+
+def _list(file: Traversable, values: Mapping[str, Any], field: str) -> tuple[str, ...]:
+    if field not in values and _LISTS[field]:
+        return ()
+    value = values.get(field)
+    if not isinstance(value, list) or not all(isinstance(v, str) and _WORD.fullmatch(v) for v in value):
+        raise _malformed(file, field, "a list of texts", value)
+    if not value and not field.startswith("requirements"):
+        raise _malformed(file, field, "at least one", value)
+    return tuple(value)
+
+
+def _beside(file: Traversable, worker_path: str) -> Path | None:
+    if not worker_path:
+        return None
+    path = Path(str(file)).parent.joinpath(worker_path).absolute()
+    if not path.exists():
+        raise _malformed(file, "worker_path", "a folder or file that exists", worker_path)
+    return path
+
+
+def _malformed(file: Traversable, field: str, expected: str, received: object) -> NetdynoError:
+    what = "nothing" if received is None else repr(received)
+    return NetdynoError(f"{file}, field '{field}': expected {expected}, received {what}.")

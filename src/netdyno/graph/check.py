@@ -1,0 +1,121 @@
+"""Is this graph sound? Every complaint names the node, what was expected and what was received."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netdyno.errors import NetdynoError, unknown
+from netdyno.graph.model import Graph, Node, Optimizer, Shape, Training, Update
+from netdyno.graph.ops import OPS, Op
+from netdyno.graph.shapes import ShapeError
+
+OPTIMIZERS = ("sgd", "momentum", "adam")
+DRAWS = ("uniform", "normal", "integers")
+
+
+def check_training(training: Training) -> None:
+    """Raise NetdynoError at the first thing that is wrong."""
+    graph = training.graph
+    _check_names(graph)
+    _check_nodes(graph)
+    for output in graph.outputs:
+        _expect(output in graph.shapes(), f"output '{output}'", "the name of a value", output)
+    _expect(bool(training.updates), "a training", "at least one update", "none")
+    for update in training.updates:
+        _check_update(update, graph)
+
+
+def resolve_shape(name: str, op_name: str, inputs: Sequence[Shape], attributes: Mapping[str, Any]) -> Shape:
+    """The shape of a node about to be made, after checking its op, arity and attributes."""
+    if op_name not in OPS:
+        raise NetdynoError(f"node '{name}': {unknown('op', op_name, OPS)}")
+    op = OPS[op_name]
+    _check_arity(name, op, len(inputs))
+    _check_attributes(name, op, attributes)
+    try:
+        return op.shape(inputs, attributes)
+    except ShapeError as error:
+        raise NetdynoError(f"node '{name}' ({op_name}): expected {error}.") from None
+
+
+def ancestors(graph: Graph, value: str) -> set[str]:
+    """Every value that `value` is computed from, itself included."""
+    nodes = {node.name: node for node in graph.nodes}
+    seen: set[str] = set()
+    waiting = [value]
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            waiting.extend(nodes[name].inputs if name in nodes else ())
+    return seen
+
+
+def _check_names(graph: Graph) -> None:
+    seen: set[str] = set()
+    for value in graph.values():
+        _expect(bool(value.name), "a value", "a name", "an empty one")
+        _expect(value.name not in seen, f"'{value.name}'", "a name used once", "it twice")
+        seen.add(value.name)
+    for drawn in graph.inputs:
+        _expect(drawn.draw.kind in DRAWS, f"input '{drawn.name}'", f"a draw among {DRAWS}", drawn.draw.kind)
+    for parameter in graph.parameters:
+        kind = parameter.initial.kind
+        _expect(kind in DRAWS, f"parameter '{parameter.name}'", f"a draw among {DRAWS}", kind)
+
+
+def _check_nodes(graph: Graph) -> None:
+    known = {drawn.name: drawn.shape for drawn in graph.inputs}
+    known.update({parameter.name: parameter.shape for parameter in graph.parameters})
+    state = {parameter.name for parameter in graph.parameters if not parameter.trainable}
+    for node in graph.nodes:
+        for name in node.inputs:
+            _expect(name in known, f"node '{node.name}'", "inputs that come earlier", f"'{name}'")
+        shape = resolve_shape(node.name, node.op, [known[name] for name in node.inputs], node.attributes)
+        _expect(shape == node.shape, f"node '{node.name}'", f"shape {list(shape)}", list(node.shape))
+        _check_state(node, state)
+        known[node.name] = node.shape
+
+
+def _check_state(node: Node, state: set[str]) -> None:
+    for role, name in zip(OPS[node.op].inputs, node.inputs, strict=False):
+        if role in OPS[node.op].stateful:
+            _expect(name in state, f"node '{node.name}'", f"state as its {role}", f"'{name}'")
+
+
+def _check_arity(name: str, op: Op, count: int) -> None:
+    least, most = op.arity()
+    wanted = f"{least} inputs" if most == least else f"{least} to {most if most else 'any number of'} inputs"
+    _expect(least <= count and (most is None or count <= most), f"node '{name}'", wanted, count)
+
+
+def _check_attributes(name: str, op: Op, attributes: Mapping[str, Any]) -> None:
+    for key in attributes:
+        _expect(key in op.attributes, f"node '{name}'", f"attributes {sorted(op.attributes)}", f"'{key}'")
+    for key, attribute in op.attributes.items():
+        _expect(key in attributes, f"node '{name}'", f"an attribute '{key}'", "none")
+        value = attributes[key]
+        _expect(attribute.holds(value), f"node '{name}', {key}", attribute.meaning, repr(value))
+
+
+def _check_update(update: Update, graph: Graph) -> None:
+    where = f"update '{update.name}'"
+    shapes = graph.shapes()
+    _expect(shapes.get(update.loss) == (), where, "a scalar node as loss", f"'{update.loss}'")
+    trainable = {parameter.name for parameter in graph.parameters if parameter.trainable}
+    reached = ancestors(graph, update.loss)
+    _expect(bool(update.parameters), where, "at least one parameter", "none")
+    for name in update.parameters:
+        _expect(name in trainable, where, "trainable parameters", f"'{name}'")
+        _expect(name in reached, where, f"parameters that '{update.loss}' depends on", f"'{name}'")
+    _check_optimizer(where, update.optimizer)
+
+
+def _check_optimizer(where: str, optimizer: Optimizer) -> None:
+    if optimizer.kind not in OPTIMIZERS:
+        raise NetdynoError(f"{where}: {unknown('optimizer', optimizer.kind, OPTIMIZERS)}")
+    _expect(optimizer.learning_rate > 0, where, "a learning rate over 0", optimizer.learning_rate)
+
+
+def _expect(holds: bool, where: str, expected: str, received: object) -> None:
+    if not holds:
+        raise NetdynoError(f"{where}: expected {expected}, received {received}.")

@@ -1,0 +1,158 @@
+"""Which operations there are: one row each, with inputs, attributes, shape rule, cost rule and what is kept.
+
+The worker's adapters name the same operations; a test holds the two vocabularies together.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from netdyno.graph import cost, shapes
+from netdyno.graph.model import Shape
+
+Check = Callable[[Any], bool]
+ShapeRule = Callable[[Sequence[Shape], Mapping[str, Any]], Shape]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribute:
+    """What an attribute must be, in words and as a check."""
+
+    meaning: str
+    holds: Check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Op:
+    """One row of the table.
+
+    `inputs` are roles; a trailing `?` marks an optional last one, a trailing `*` any number of one or more.
+    `keeps` are the roles (or "output") whose values the backward pass needs.
+    """
+
+    inputs: tuple[str, ...]
+    shape: ShapeRule
+    cost: cost.Rule
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    keeps: tuple[str, ...] = ()
+    mask_bytes: int = 0  # per element, kept beside the values: a dropout mask
+    differentiable: bool = True
+    stateful: tuple[str, ...] = ()  # roles that must be non-trainable parameters
+
+    def arity(self) -> tuple[int, int | None]:
+        """The fewest and the most inputs; None means no limit."""
+        if self.inputs and self.inputs[-1].endswith("*"):
+            return len(self.inputs), None
+        optional = sum(role.endswith("?") for role in self.inputs)
+        return len(self.inputs) - optional, len(self.inputs)
+
+
+def _is_int(value: Any, at_least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= at_least
+
+
+def _ints(count: int, at_least: int) -> Check:
+    return lambda value: (
+        isinstance(value, (tuple, list)) and len(value) == count and all(_is_int(v, at_least) for v in value)
+    )
+
+
+def _number(holds: Check) -> Check:
+    return lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and holds(value)
+
+
+_SEED = Attribute(meaning="a whole number", holds=lambda value: _is_int(value, 0))
+_STRIDES = Attribute(meaning="two whole numbers over 0", holds=_ints(2, 1))
+_PADDING = Attribute(meaning="four whole numbers (top, bottom, left, right)", holds=_ints(4, 0))
+_GROUPS = Attribute(meaning="a whole number over 0", holds=lambda value: _is_int(value, 1))
+_POSITIVE = Attribute(meaning="a number over 0", holds=_number(lambda value: value > 0))
+_ANY_NUMBER = Attribute(meaning="a number", holds=_number(lambda value: value == value))
+_RATE = Attribute(meaning="a number in [0, 1)", holds=_number(lambda value: 0 <= value < 1))
+_FRACTION = Attribute(meaning="a number in (0, 1]", holds=_number(lambda value: 0 < value <= 1))
+_ODD = Attribute(meaning="an odd whole number", holds=lambda value: _is_int(value, 1) and value % 2 == 1)
+_SHAPE = Attribute(
+    meaning="a list of whole numbers over 0",
+    holds=lambda value: isinstance(value, (tuple, list)) and all(_is_int(v, 1) for v in value),
+)
+_POOL = {"kernel": _STRIDES, "strides": _STRIDES, "padding": _PADDING}
+
+
+OPS: dict[str, Op] = {
+    "convolution": Op(
+        inputs=("x", "weight", "bias?"),
+        attributes={"strides": _STRIDES, "padding": _PADDING, "groups": _GROUPS},
+        shape=shapes.convolution,
+        cost=cost.convolution,
+        keeps=("x",),
+    ),
+    "linear": Op(inputs=("x", "weight", "bias?"), shape=shapes.linear, cost=cost.linear, keeps=("x",)),
+    "max_pool": Op(inputs=("x",), attributes=_POOL, shape=shapes.pool, cost=cost.pool, keeps=("x", "output")),
+    "mean_pool": Op(inputs=("x",), attributes=_POOL, shape=shapes.pool, cost=cost.pool),
+    "global_mean_pool": Op(inputs=("x",), shape=shapes.global_mean_pool, cost=cost.per_element(1, 1)),
+    "batch_norm": Op(
+        inputs=("x", "scale", "shift", "running_mean", "running_variance"),
+        attributes={"epsilon": _POSITIVE, "momentum": _FRACTION},
+        shape=shapes.batch_norm,
+        cost=cost.per_element(8, 14),
+        keeps=("x",),
+        stateful=("running_mean", "running_variance"),
+    ),
+    "local_response_norm": Op(
+        inputs=("x",),
+        attributes={"size": _ODD, "alpha": _POSITIVE, "beta": _POSITIVE, "k": _POSITIVE},
+        shape=shapes.local_response_norm,
+        cost=cost.local_response_norm,
+        keeps=("x", "output"),
+    ),
+    "relu": Op(inputs=("x",), shape=shapes.same, cost=cost.per_element(1, 1), keeps=("output",)),
+    "tanh": Op(inputs=("x",), shape=shapes.same, cost=cost.per_element(1, 3), keeps=("output",)),
+    "sigmoid": Op(inputs=("x",), shape=shapes.same, cost=cost.per_element(3, 3), keeps=("output",)),
+    "dropout": Op(
+        inputs=("x",),
+        attributes={"rate": _RATE, "seed": _SEED},
+        shape=shapes.same,
+        cost=cost.per_element(2, 1),
+        mask_bytes=1,
+    ),
+    "flatten": Op(inputs=("x",), shape=shapes.flatten, cost=cost.free),
+    "add": Op(inputs=("a", "b"), shape=shapes.same, cost=cost.per_element(1, 0)),
+    "multiply": Op(inputs=("a", "b"), shape=shapes.same, cost=cost.per_element(1, 2), keeps=("a", "b")),
+    "scale": Op(inputs=("x",), attributes={"factor": _ANY_NUMBER}, shape=shapes.same, cost=cost.per_element(1, 1)),
+    "concat": Op(inputs=("x*",), shape=shapes.concat, cost=cost.free),
+    "softmax_cross_entropy": Op(
+        inputs=("logits", "labels"),
+        shape=shapes.cross_entropy,
+        cost=cost.per_element(5, 2),
+        keeps=("logits",),
+    ),
+    "mean_squared_error": Op(
+        inputs=("x", "target"), shape=shapes.loss, cost=cost.per_element(3, 2), keeps=("x", "target")
+    ),
+    "binary_cross_entropy": Op(
+        inputs=("logits", "target"),
+        shape=shapes.loss,
+        cost=cost.per_element(6, 4),
+        keeps=("logits", "target"),
+    ),
+    "gaussian_kl": Op(
+        inputs=("mean", "log_variance"),
+        shape=shapes.loss,
+        cost=cost.per_element(6, 4),
+        keeps=("mean", "log_variance"),
+    ),
+    "stop_gradient": Op(inputs=("x",), shape=shapes.same, cost=cost.free, differentiable=False),
+    "bernoulli": Op(
+        inputs=("probability",),
+        attributes={"seed": _SEED},
+        shape=shapes.same,
+        cost=cost.per_element(1, 0),
+        differentiable=False,
+    ),
+    "normal": Op(
+        inputs=(),
+        attributes={"seed": _SEED, "shape": _SHAPE},
+        shape=shapes.drawn,
+        cost=cost.drawn,
+        differentiable=False,
+    ),
+}

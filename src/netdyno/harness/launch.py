@@ -1,0 +1,87 @@
+"""How a worker is started: its own process group, no input, output drained and capped, threads set."""
+
+import os
+import subprocess
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from netdyno.errors import NetdynoError
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+KEPT_BYTES = 512 * 1024  # of each stream, at its start and at its end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What to start: `python` runs the packed `worker` on `folder/request.json`."""
+
+    python: Path
+    worker: Path
+    folder: Path
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A started worker and the threads that drain its output."""
+
+    process: subprocess.Popen[bytes]
+    drains: tuple[threading.Thread, ...]
+
+    def finish_output(self) -> None:
+        """Wait until both streams are closed and written down; a stray grandchild may hold one open."""
+        for drain in self.drains:
+            drain.join(timeout=5)
+
+
+def launch(command: Command) -> Running:
+    """Start the worker; its process group has the worker's process id."""
+    arguments = [str(command.python), "-I", str(command.worker), "request.json", "events.jsonl"]
+    try:
+        process = subprocess.Popen(
+            arguments,
+            cwd=command.folder,
+            env={**os.environ, **thread_variables(command.threads)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise NetdynoError(
+            f"expected a Python interpreter that starts, received '{command.python}': {error.strerror}."
+        ) from None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    streams = ((process.stdout, "stdout.log"), (process.stderr, "stderr.log"))
+    drains = tuple(_drain(stream, command.folder / name) for stream, name in streams)
+    return Running(process, drains)
+
+
+def thread_variables(threads: int) -> Mapping[str, str]:
+    """The variables by which most numerical libraries are told how many threads to use."""
+    return dict.fromkeys(THREAD_VARIABLES, str(threads))
+
+
+def _drain(stream: IO[bytes], path: Path) -> threading.Thread:
+    thread = threading.Thread(target=_keep_ends, args=(stream, path), daemon=True)
+    thread.start()
+    return thread
+
+
+def _keep_ends(stream: IO[bytes], path: Path) -> None:
+    """Write the start and the end of a stream; a framework that prints gigabytes fills no disk."""
+    head, tail, dropped = b"", b"", 0
+    while chunk := stream.read1(65536) if hasattr(stream, "read1") else stream.read(65536):
+        room = KEPT_BYTES - len(head)
+        head += chunk[:room]
+        tail += chunk[room:] if room > 0 else chunk
+        if len(tail) > 2 * KEPT_BYTES:
+            dropped += len(tail) - KEPT_BYTES
+            tail = tail[-KEPT_BYTES:]
+    note = f"\n… {dropped} bytes left out …\n".encode() if dropped else b""
+    stream.close()
+    path.write_bytes(head + note + tail)

@@ -1,0 +1,87 @@
+"""What a worker is asked: plain JSON that holds everything it needs to know."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netdyno.graph.model import Training
+from netdyno.graph.wire import to_wire
+from netdyno.harness.events import PROTOCOL
+from netdyno.results.cell import Cell
+
+SEED = 20180907  # of weights and data: the same in every framework and run, so that only time differs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerSide:
+    """How the request is carried out: which adapter, which extra folders hold adapters, which packed worker."""
+
+    adapter: str
+    adapter_path: tuple[str, ...]
+    worker_hash: str
+
+
+def measure_request(cell: Cell, training: Training, side: WorkerSide, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Measure one cell."""
+    return {
+        **_common("measure", side, cell.device, cell.threads),
+        "precision": cell.precision,
+        "execution": cell.execution,
+        "cell": cell.as_dict(),
+        "training": to_wire(training),
+        "settings": dict(settings),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofCase:
+    """Train `training` for `steps` updates; the reference writes `arrays`, everybody else compares with it."""
+
+    name: str
+    training: Training
+    arrays: Path
+    steps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofManner:
+    """On what and how a proof is made."""
+
+    role: str  # "reference" or "candidate"
+    device: str
+    precision: str
+    execution: str
+    threads: int
+
+
+def prove_request(cases: list[ProofCase], side: WorkerSide, manner: ProofManner) -> dict[str, Any]:
+    """Prove several networks in one process."""
+    return {
+        **_common("prove", side, manner.device, manner.threads),
+        "precision": manner.precision,
+        "execution": manner.execution,
+        "cases": [
+            {
+                "name": case.name,
+                "training": to_wire(case.training),
+                "arrays": str(case.arrays),
+                "steps": case.steps,
+                "role": manner.role,
+            }
+            for case in cases
+        ],
+    }
+
+
+def _common(task: str, side: WorkerSide, device: str, threads: int) -> dict[str, Any]:
+    return {
+        "protocol": PROTOCOL,
+        "task": task,
+        "worker": side.worker_hash,
+        "adapter": side.adapter,
+        "adapter_path": list(side.adapter_path),
+        "device": device,
+        "threads": threads,
+        "seed": SEED,
+    }

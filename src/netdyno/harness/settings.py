@@ -1,0 +1,39 @@
+"""How carefully a cell is measured: runs, seconds, target and the time a run may take."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from netdyno.errors import NetdynoError
+
+BLOCK_S = {"cpu": 0.2, "cuda": 0.5}  # a block must be long against the drained queue of an accelerator
+LEAST_BLOCKS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """`seconds` caps the timed part of a run and, once more, its warm-up; `target` is the relative half-width
+    of the median's 95 % interval that ends it earlier; `deadline_s` is when a silent run is given up."""
+
+    runs: int = 3
+    seconds: float = 10.0
+    target: float = 0.005
+    deadline_s: float = 900.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("runs", "seconds", "target", "deadline_s"):
+            value = getattr(self, name)
+            if not value > 0:
+                raise NetdynoError(f"{name}: expected a number over 0, received {value}.")
+        if self.seed < 0:
+            raise NetdynoError(f"seed: expected 0 or more, received {self.seed}.")
+
+    def for_worker(self, device: str) -> dict[str, Any]:
+        """What the worker's measuring loop is told."""
+        return {
+            "block_s": min(BLOCK_S[device], self.seconds / LEAST_BLOCKS),
+            "warmup_cap_s": self.seconds,
+            "seconds": self.seconds,
+            "target": self.target,
+            "least_blocks": LEAST_BLOCKS,
+        }

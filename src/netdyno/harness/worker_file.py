@@ -1,0 +1,55 @@
+"""The worker as one file: a zip that any Python from 3.6 on runs, named by the hash of what is in it."""
+
+import hashlib
+import importlib.util
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+
+from netdyno.errors import NetdynoError
+
+PACKAGE = "netdyno_worker"
+ENTRY = "import sys\nfrom netdyno_worker.main import main\nsys.exit(main(sys.argv[1:]))\n"
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes whenever they are packed
+
+
+def pack_worker(folder: Path) -> Path:
+    """`folder/worker-HASH.pyz`, made if it is not there; two processes may ask at once."""
+    files = _sources()
+    path = folder / f"worker-{_hash(files)}.pyz"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, suffix=".making")
+        os.close(handle)
+        _write(Path(temporary), files)
+        os.replace(temporary, path)
+    return path
+
+
+def worker_hash(path: Path) -> str:
+    """The hash in a packed worker's name."""
+    return path.stem.removeprefix("worker-")
+
+
+def _sources() -> dict[str, bytes]:
+    """Every source file of the worker by its name in the zip, found without importing it."""
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise NetdynoError("the worker package is missing from this installation.", hint="Install netdyno again.")
+    root = Path(next(iter(spec.submodule_search_locations)))
+    files = {f"{PACKAGE}/{path.relative_to(root).as_posix()}": path.read_bytes() for path in root.rglob("*.py")}
+    return {"__main__.py": ENTRY.encode(), **dict(sorted(files.items()))}
+
+
+def _hash(files: dict[str, bytes]) -> str:
+    content = hashlib.sha256()
+    for name, data in files.items():
+        content.update(f"{name}\0{len(data)}\0".encode() + data)
+    return content.hexdigest()[:16]
+
+
+def _write(path: Path, files: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, EPOCH), data)

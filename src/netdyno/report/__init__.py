@@ -1,0 +1,1 @@
+"""How readings are shown to people: tables and progress."""

@@ -1,0 +1,116 @@
+"""Results, networks, comparisons and proofs as tables that fit 100 columns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from netdyno.results.cell import Cell
+from netdyno.results.compare import Comparison
+from netdyno.results.result import Result
+
+COLOURS = {"faster": "green", "slower": "red", "cannot tell": "yellow"}
+
+
+def new_table(*columns: str, right: Sequence[str] = ()) -> Table:
+    """A table in the house's style; the columns named in `right` hold numbers."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return table
+
+
+def results_table(results: Sequence[Result]) -> Table:
+    """One line per cell: the speed with its interval, or why there is none."""
+    table = new_table(
+        "network", "framework", "how", "batch", "images/s", "95 % interval", "runs", "verdict",
+        right=("batch", "images/s", "95 % interval", "runs"),
+    )  # fmt: skip
+    for result in results:
+        table.add_row(
+            f"{result.cell.network}/{result.cell.dataset}",
+            result.cell.framework,
+            how(result.cell),
+            str(result.cell.batch),
+            number(result.images_per_s),
+            interval(result),
+            str(result.runs),
+            _verdict(result),
+        )
+    return table
+
+
+def comparisons_table(comparisons: Sequence[tuple[Result, Result, Comparison]]) -> Table:
+    """One line per pair: B's speed over A's, its interval and what can be said."""
+    table = new_table(
+        "network", "A", "B", "A images/s", "B images/s", "B ÷ A", "99 % interval", "B is",
+        right=("A images/s", "B images/s", "B ÷ A", "99 % interval"),
+    )  # fmt: skip
+    for a, b, comparison in comparisons:
+        names = _difference(a, b)
+        table.add_row(
+            f"{a.cell.network}/{a.cell.dataset} b{a.cell.batch}",
+            names[0],
+            names[1],
+            number(a.images_per_s),
+            number(b.images_per_s),
+            "–" if comparison.ratio is None else f"{comparison.ratio:.4f}",
+            "–" if comparison.low is None else f"{comparison.low:.4f} … {comparison.high:.4f}",
+            Text(comparison.verdict, style=COLOURS[comparison.verdict]),
+        )
+    return table
+
+
+def proofs_table(proofs: Sequence[Any]) -> Table:
+    """One line per framework and network: the largest relative errors against the float64 reference."""
+    table = new_table(
+        "framework", "network", "outputs", "gradients", "parameters", "worst node", "same network?",
+        right=("outputs", "gradients", "parameters"),
+    )  # fmt: skip
+    for proof in proofs:
+        verdict = Text("yes", style="green") if proof.passed else Text(proof.reason or "NO", style="red")
+        errors = [_error(getattr(proof, kind)) for kind in ("outputs", "gradients", "parameters")]
+        table.add_row(proof.framework, f"{proof.network}/{proof.dataset}", *errors, proof.worst_node, verdict)
+    return table
+
+
+def how(cell: Cell) -> str:
+    """Device, precision and execution in a few words."""
+    device = f"{cell.threads} cores" if cell.device == "cpu" else cell.device
+    return f"{device} {cell.precision} {cell.execution}"
+
+
+def number(value: float | None) -> str:
+    """Four significant digits at most, thousands set apart."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def interval(result: Result) -> str:
+    """The interval, or a dash."""
+    if result.low is None or result.high is None:
+        return "–"
+    return f"{number(result.low)} … {number(result.high)}"
+
+
+def _verdict(result: Result) -> Text:
+    if result.outcome != "measured":
+        return Text(f"{result.outcome}: {result.reason}"[:160], style="red")
+    return Text(result.verdict, style="green" if result.verdict == "steady" else "yellow")
+
+
+def _difference(a: Result, b: Result) -> tuple[str, str]:
+    """What tells A from B: the fields in which they differ, or the series."""
+    fields = [name for name, value in a.cell.as_dict().items() if value != b.cell.as_dict()[name]]
+    if a.machine != b.machine:
+        return f"machine {a.machine}", f"machine {b.machine}"
+    if not fields:
+        return f"series {a.series}", f"series {b.series}"
+    return tuple(" ".join(str(getattr(x.cell, name)) for name in fields) for x in (a, b))  # type: ignore[return-value]
+
+
+def _error(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1e}"

@@ -1,0 +1,1 @@
+"""What was measured: records of runs, where they are kept, what they add up to, how two compare."""

@@ -1,0 +1,113 @@
+"""What a cell's runs come to: one speed with its interval, and a verdict on how far to trust it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from netdyno.results.cell import Cell
+from netdyno.results.record import Record
+from netdyno.results.statistics import FEWEST, images_per_s, summarise
+
+STEADY = "steady"
+NOT_MEASURED = "not measured"
+LARGEST_SPREAD = 0.05  # between runs' medians, of their mean
+JSON_CELL_FIELDS = (
+    "network", "dataset", "framework", "device", "batch", "precision", "execution", "data", "threads",
+)  # fmt: skip
+JSON_OWN_FIELDS = ("images_per_s", "low", "high", "runs", "outcome", "verdict")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One series of runs of a cell on a machine. Without a measured run the speeds are None."""
+
+    cell: Cell
+    machine: str
+    series: int
+    images_per_s: float | None
+    low: float | None
+    high: float | None
+    runs: int  # measured ones
+    outcome: str
+    verdict: str
+    reason: str  # why the last unmeasured run has no measurement
+    records: tuple[Record, ...]
+
+    @property
+    def measured(self) -> tuple[Record, ...]:
+        """The runs that the speed comes from."""
+        return _measured(self.records)
+
+
+def results_of(records: Iterable[Record], *, every_series: bool = False) -> list[Result]:
+    """A result per machine and cell: of its newest series, or one of each; in order of cells."""
+    groups: dict[tuple[Cell, str, int], list[Record]] = {}
+    for record in records:
+        groups.setdefault((record.cell, record.machine, record.series), []).append(record)
+    ordered = sorted(groups)
+    if not every_series:
+        ordered = list({(cell, machine): (cell, machine, series) for cell, machine, series in ordered}.values())
+    return [_result(sorted(groups[key], key=lambda record: record.number)) for key in ordered]
+
+
+def to_json(result: Result) -> dict[str, Any]:
+    """What `--json` prints of a result; speeds are null where nothing was measured."""
+    cell = {name: getattr(result.cell, name) for name in JSON_CELL_FIELDS}
+    return cell | {name: getattr(result, name) for name in JSON_OWN_FIELDS}
+
+
+def _result(records: Sequence[Record]) -> Result:
+    last = records[-1]
+    measured = _measured(records)
+    unmeasured = [record for record in records if not _is_measured(record)]
+    summary = summarise([r.samples for r in measured], last.cell.batch) if measured else None
+    return Result(
+        cell=last.cell,
+        machine=last.machine,
+        series=last.series,
+        images_per_s=summary.images_per_s if summary else None,
+        low=summary.low if summary else None,
+        high=summary.high if summary else None,
+        runs=len(measured),
+        outcome="measured" if measured else last.outcome,
+        verdict=_verdict(records, measured),
+        reason=unmeasured[-1].reason if unmeasured else "",
+        records=tuple(records),
+    )
+
+
+def _measured(records: Sequence[Record]) -> tuple[Record, ...]:
+    return tuple(record for record in records if _is_measured(record))
+
+
+def _is_measured(record: Record) -> bool:
+    return record.outcome == "measured" and bool(record.samples)
+
+
+def _verdict(records: Sequence[Record], measured: Sequence[Record]) -> str:
+    if not measured:
+        return NOT_MEASURED
+    complaints = _flags(measured)
+    if _spread(measured) > LARGEST_SPREAD:
+        complaints.append("runs differ")
+    if len(measured) == 1:
+        complaints.append("one run")
+    if len(measured) < len(records):
+        complaints.append(f"{len(measured)} of {len(records)} measured")
+    return ", ".join(complaints) or STEADY
+
+
+def _flags(measured: Sequence[Record]) -> list[str]:
+    """What is weak about the runs, and about how many of them when not all."""
+    counts: dict[str, int] = {}
+    for record in measured:
+        few = ("too few blocks",) if len(record.samples) < FEWEST else ()
+        for flag in dict.fromkeys((*record.flags, *few)):
+            counts[flag] = counts.get(flag, 0) + 1
+    runs = len(measured)
+    return [flag if count == runs else f"{flag} ({count} of {runs})" for flag, count in counts.items()]
+
+
+def _spread(measured: Sequence[Record]) -> float:
+    speeds = [images_per_s(record.samples, 1) for record in measured]
+    return (max(speeds) - min(speeds)) / (sum(speeds) / len(speeds))

@@ -1,0 +1,58 @@
+"""How far out Student's t may lie: its quantiles, for any real number of degrees of freedom."""
+
+from math import exp, lgamma, log, log1p
+
+TINY = 1e-300
+CLOSE = 1e-15
+
+
+def quantile(probability: float, degrees: float) -> float:
+    """The t that a share `probability` of the distribution lies under."""
+    if not 0 < probability < 1 or not degrees > 0:
+        raise ValueError(f"no Student quantile of {probability} with {degrees} degrees of freedom")
+    if probability < 0.5:
+        return -quantile(1 - probability, degrees)
+    low, high = 0.0, 1.0
+    while _upper_tail(high, degrees) > 1 - probability:
+        low, high = high, 2 * high
+    while high - low > CLOSE * high:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if _upper_tail(middle, degrees) > 1 - probability else (low, middle)
+    return (low + high) / 2
+
+
+def _upper_tail(t: float, degrees: float) -> float:
+    return 0.5 * _incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5)
+
+
+def _incomplete_beta(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function, by its continued fraction where that converges fast."""
+    if x >= 1:
+        return 1.0
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _incomplete_beta(1 - x, b, a)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
+    return front / _fraction(x, a, b)
+
+
+def _fraction(x: float, a: float, b: float) -> float:
+    """1 + d₁/(1 + d₂/(1 + …)), evaluated forwards by Lentz's method."""
+    value, c, d = 1.0, 1.0, 0.0
+    for index in range(1, 2000):
+        m = index // 2
+        if index % 2:
+            term = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        else:
+            term = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        d = 1 / _not_zero(1 + term * d)
+        c = _not_zero(1 + term / c)
+        value *= c * d
+        if abs(c * d - 1) < CLOSE:
+            break
+    return value
+
+
+def _not_zero(value: float) -> float:
+    return value if abs(value) > TINY else TINY

@@ -1,0 +1,88 @@
+"""What the database looks like: one table, a row a run.
+
+A change here needs a new file in migrations/versions; a test holds the two equal.
+"""
+
+from collections.abc import Callable
+from math import isnan
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    Dialect,
+    Double,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+
+VERSION_TABLE = "netdyno_schema"  # not Alembic's default: a team's database may be migrated by others too
+
+METADATA = MetaData()
+
+
+class AnyFloat(TypeDecorator[float]):
+    """A float that may be NaN, as a diverged loss is: SQLite would store that as NULL, so there it is text."""
+
+    impl = Double
+    cache_ok = True
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
+        if dialect.name != "sqlite":
+            return None
+        return lambda value: "nan" if value is not None and isnan(value) else value
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], float | None]:
+        return lambda value: None if value is None else float(value)
+
+
+RECORDS = Table(
+    "records",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("network", Text, nullable=False),
+    Column("dataset", Text, nullable=False),
+    Column("framework", Text, nullable=False),
+    Column("device", Text, nullable=False),
+    Column("batch", Integer, nullable=False),
+    Column("precision", Text, nullable=False),
+    Column("execution", Text, nullable=False),
+    Column("data", Text, nullable=False),
+    Column("threads", Integer, nullable=False),
+    Column("parallelism", Text, nullable=False),
+    Column("cell_key", Text, nullable=False),  # the ten columns above in one, to be unique by
+    Column("machine", Text, nullable=False),
+    Column("series", Integer, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("started_at", Text, nullable=False),
+    Column("ended_at", Text, nullable=False),
+    Column("samples", JSON, nullable=False),  # [[steps, seconds], ...]
+    Column("warmup", JSON, nullable=False),
+    Column("flags", JSON, nullable=False),
+    Column("build_s", AnyFloat),
+    Column("first_step_s", AnyFloat),
+    Column("loss_first", AnyFloat),
+    Column("loss_last", AnyFloat),
+    Column("host_peak_bytes", BigInteger),
+    Column("device_peak_bytes", BigInteger),
+    Column("graph_digest", Text, nullable=False),
+    Column("weights_digest", Text, nullable=False),
+    Column("worker_hash", Text, nullable=False),
+    Column("netdyno_version", Text, nullable=False),
+    Column("versions", JSON, nullable=False),
+    Column("settings", JSON, nullable=False),
+    Column("environment", JSON, nullable=False),
+    Column("cost", JSON, nullable=False),
+    UniqueConstraint("machine", "cell_key", "series", "number", name="records_one_of_each_run"),
+    Index("records_by_network", "network", "dataset", "framework"),
+    Index("records_by_framework", "framework"),
+    Index("records_by_start", "started_at"),
+)

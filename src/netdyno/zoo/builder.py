@@ -1,0 +1,170 @@
+"""How a recipe writes down a network: one method per layer, with the parameters that the layer needs."""
+
+from math import prod
+
+from netdyno.errors import NetdynoError
+from netdyno.graph.model import Draw, Shape, constant
+from netdyno.zoo.draft import Draft, Value, checked_shape
+from netdyno.zoo.initial import Limit, he, logits
+from netdyno.zoo.padding import Pad, Size, ceil_padding, four_sides, pair
+
+__all__ = ["Net", "Value"]
+
+
+class Net(Draft):
+    """What a recipe is given. A layer's name is its own or a short one with the next free number."""
+
+    def convolution(
+        self,
+        x: Value,
+        channels: int,
+        kernel: Size,
+        *,
+        stride: Size = 1,
+        pad: Pad = 0,
+        groups: int = 1,
+        bias: bool = True,
+        initial: Limit = he,
+        name: str | None = None,
+    ) -> Value:
+        name = name or self._next("conv")
+        in_group = self._features(name, x) // max(groups, 1)  # groups below 1 are refused with the node
+        vectors = self._weights(name, (channels, in_group, *pair(kernel)), bias, initial)
+        attributes = {"strides": pair(stride), "padding": four_sides(pad), "groups": groups}
+        return self.node("convolution", x, *vectors, name=name, **attributes)
+
+    def linear(
+        self, x: Value, features: int, *, bias: bool = True, initial: Limit = he, name: str | None = None
+    ) -> Value:
+        name = name or self._next("linear")
+        weights = self._weights(name, (features, self._features(name, x)), bias, initial)
+        return self.node("linear", x, *weights, name=name)
+
+    def classifier(self, x: Value, *, name: str | None = None) -> Value:
+        """The last linear layer: one logit per class, small at first."""
+        return self.linear(x, self.classes, initial=logits, name=name)
+
+    def max_pool(
+        self,
+        x: Value,
+        kernel: Size,
+        stride: Size,
+        *,
+        pad: Pad = 0,
+        ceil: bool = False,
+        name: str | None = None,
+    ) -> Value:
+        """With `ceil`, a window that hangs over the bottom or right edge counts, as extra padding."""
+        return self._pool("max_pool", x, (kernel, stride, pad), ceil, name)
+
+    def mean_pool(
+        self,
+        x: Value,
+        kernel: Size,
+        stride: Size,
+        *,
+        pad: Pad = 0,
+        ceil: bool = False,
+        name: str | None = None,
+    ) -> Value:
+        """As `max_pool`; padding is not counted in the mean."""
+        return self._pool("mean_pool", x, (kernel, stride, pad), ceil, name)
+
+    def global_mean_pool(self, x: Value, *, name: str | None = None) -> Value:
+        return self.node("global_mean_pool", x, name=name)
+
+    def batch_norm(self, x: Value, *, epsilon: float = 1e-5, momentum: float = 0.1, name: str | None = None) -> Value:
+        """`momentum` is the share of the new batch in the running statistics."""
+        name = name or self._next("bn")
+        width = (self._features(name, x),)
+        vectors = (
+            self.parameter(f"{name}.scale", width, constant(1.0)),
+            self.parameter(f"{name}.shift", width, constant(0.0)),
+            self.parameter(f"{name}.running_mean", width, constant(0.0), trainable=False),
+            self.parameter(f"{name}.running_variance", width, constant(1.0), trainable=False),
+        )
+        return self.node("batch_norm", x, *vectors, name=name, epsilon=epsilon, momentum=momentum)
+
+    def local_response_norm(
+        self,
+        x: Value,
+        *,
+        size: int = 5,
+        alpha: float = 1e-4,
+        beta: float = 0.75,
+        k: float = 1.0,
+        name: str | None = None,
+    ) -> Value:
+        return self.node("local_response_norm", x, name=name, size=size, alpha=alpha, beta=beta, k=float(k))
+
+    def relu(self, x: Value, *, name: str | None = None) -> Value:
+        return self.node("relu", x, name=name)
+
+    def tanh(self, x: Value, *, name: str | None = None) -> Value:
+        return self.node("tanh", x, name=name)
+
+    def sigmoid(self, x: Value, *, name: str | None = None) -> Value:
+        return self.node("sigmoid", x, name=name)
+
+    def dropout(self, x: Value, rate: float = 0.5, *, name: str | None = None) -> Value:
+        return self.node("dropout", x, name=name, rate=rate, seed=self._seed())
+
+    def bernoulli(self, probability: Value, *, name: str | None = None) -> Value:
+        return self.node("bernoulli", probability, name=name, seed=self._seed())
+
+    def normal(self, shape: Shape, *, name: str | None = None) -> Value:
+        return self.node("normal", name=name, seed=self._seed(), shape=tuple(shape))
+
+    def flatten(self, x: Value, *, name: str | None = None) -> Value:
+        return self.node("flatten", x, name=name)
+
+    def add(self, a: Value, b: Value, *, name: str | None = None) -> Value:
+        return self.node("add", a, b, name=name)
+
+    def multiply(self, a: Value, b: Value, *, name: str | None = None) -> Value:
+        return self.node("multiply", a, b, name=name)
+
+    def scale(self, x: Value, factor: float, *, name: str | None = None) -> Value:
+        return self.node("scale", x, name=name, factor=float(factor))
+
+    def concat(self, *values: Value, name: str | None = None) -> Value:
+        """Side by side along the channels."""
+        return self.node("concat", *values, name=name)
+
+    def stop_gradient(self, x: Value, *, name: str | None = None) -> Value:
+        return self.node("stop_gradient", x, name=name)
+
+    def softmax_cross_entropy(self, logits: Value, labels: Value, *, name: str | None = None) -> Value:
+        return self.node("softmax_cross_entropy", logits, labels, name=name)
+
+    def mean_squared_error(self, x: Value, target: Value, *, name: str | None = None) -> Value:
+        return self.node("mean_squared_error", x, target, name=name)
+
+    def binary_cross_entropy(self, logits: Value, target: Value, *, name: str | None = None) -> Value:
+        return self.node("binary_cross_entropy", logits, target, name=name)
+
+    def gaussian_kl(self, mean: Value, log_variance: Value, *, name: str | None = None) -> Value:
+        return self.node("gaussian_kl", mean, log_variance, name=name)
+
+    def _weights(self, name: str, shape: Shape, bias: bool, initial: Limit) -> list[Value]:
+        shape = checked_shape(f"{name}.weight", shape)
+        field = prod(shape[2:])
+        limit = initial(shape[1] * field, shape[0] * field)
+        weight = self.parameter(f"{name}.weight", shape, Draw(kind="uniform", low=-limit, high=limit))
+        if not bias:
+            return [weight]
+        return [weight, self.parameter(f"{name}.bias", shape[:1], constant(0.0))]
+
+    def _pool(self, op: str, x: Value, window: tuple[Size, Size, Pad], ceil: bool, name: str | None) -> Value:
+        kernel, stride, pad = window
+        sides = four_sides(pad)
+        if ceil and len(x.shape) == 4 and min(pair(stride)) > 0:  # the rest is refused with the node
+            sides = ceil_padding((x.shape[2], x.shape[3]), kernel, stride, pad)
+        return self.node(op, x, name=name, kernel=pair(kernel), strides=pair(stride), padding=sides)
+
+    def _features(self, name: str, x: Value) -> int:
+        """The length of axis 1: channels of images, features of vectors."""
+        self._expect_own(name, x)
+        if len(x.shape) < 2:
+            raise NetdynoError(f"node '{name}': expected a value of rank 2 or 4, received {list(x.shape)}.")
+        return x.shape[1]

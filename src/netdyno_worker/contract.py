@@ -1,0 +1,69 @@
+"""What an adapter is: the few functions that let netdyno train a network in a framework.
+
+An adapter is a module `netdyno_worker/adapters/NAME.py` with
+
+    OPS          a literal list of the op names it trains
+    UNSUPPORTED  a literal dict {op name: reason} of those it does not; together they cover the vocabulary
+    versions()   {"library": "version", ...}, without touching the device
+    build(job)   a Trainer for a Job, or raises Unsupported
+
+Timing, loops and statistics are never in an adapter, so they cannot differ between frameworks.
+"""
+
+import importlib
+from collections import namedtuple
+
+# program: program.Program. device: "cpu" or "cuda".
+# precision: "float32" (strict), "tf32", "bfloat16", "float16".
+# execution: "eager" or "compiled". threads: how many CPU threads to compute with.
+# initial: function(parameter name) -> its initial value as a C-contiguous float32 array (NCHW meaning).
+# seed: seeds the framework's own generator for dropout and draws.
+Job = namedtuple("Job", "program device precision execution threads initial seed")
+
+
+class Unsupported(Exception):
+    """This framework cannot do what was asked; the message is the reason a user reads."""
+
+
+class OutOfMemory(Exception):
+    """The device or the host had no memory left."""
+
+
+class Trainer(object):
+    """What build() returns. Subclassing is welcome, not needed."""
+
+    def feed(self, batch):
+        """Place {input name: array} on the device; later steps train on it."""
+        raise NotImplementedError
+
+    def step(self):
+        """Make every update once, in order, and return without waiting for the device."""
+        raise NotImplementedError
+
+    def wait(self):
+        """Return when everything asked for so far has been computed."""
+        raise NotImplementedError
+
+    def read(self, what):
+        """Arrays as numpy, in the graph's names, shapes and NCHW meaning.
+
+        "outputs"     {output name: array}: a forward pass with the current parameters, in training mode,
+                      which leaves parameters and running statistics as they were
+        "gradients"   {"update/parameter": array}: of each update's loss at the current parameters, likewise
+        "parameters"  {parameter name: array}: current values, running statistics included
+        "losses"      {update name: float}: as computed by the last step, before its update
+        """
+        raise NotImplementedError
+
+    def peak_bytes(self):
+        """The most device memory the framework has allocated, or None where it cannot say."""
+        return None
+
+    def settings(self):
+        """What the adapter chose by itself, for the record: layout, optimizer form, flags."""
+        return {}
+
+
+def load_adapter(name):
+    """The adapter module of that name."""
+    return importlib.import_module("netdyno_worker.adapters." + name)

@@ -1,0 +1,148 @@
+"""What a worker does: read a request, do its task, and say exactly one last word."""
+
+import ctypes
+import os
+import platform
+import signal
+import sys
+import time
+import traceback
+
+from netdyno_worker import adapters
+from netdyno_worker.batches import synthetic_batch
+from netdyno_worker.contract import Job, OutOfMemory, Unsupported, load_adapter
+from netdyno_worker.measure import Settings, measure
+from netdyno_worker.memory import host_peak_bytes
+from netdyno_worker.program import read_program
+from netdyno_worker.protocol import PROTOCOL, Events, read_request
+from netdyno_worker.prove import compare_with, prove, write_arrays
+from netdyno_worker.weights import Weights
+
+# How frameworks and the C++ library say that memory ran out, in lower case.
+OUT_OF_MEMORY_WORDS = (
+    "out of memory",
+    "outofmemory",
+    "resource_exhausted",
+    "can't allocate memory",
+    "bad_alloc",
+)
+
+
+def main(arguments):
+    """`request.json events.jsonl` → exit code: 0 if the last word was `done`, else 1."""
+    request_path, events_path = arguments
+    _die_with_the_host()
+    with open(events_path, "a") as file:
+        emit = Events(file)
+        try:
+            request = read_request(request_path)
+            _keep_to_cpus(request["threads"])
+            adapters.__path__.extend(request["adapter_path"])
+            adapter = load_adapter(request["adapter"])
+            emit("hello", protocol=PROTOCOL, worker=request["worker"], **_versions(adapter))
+            TASKS[request["task"]](adapter, request, emit)
+        except Unsupported as error:
+            emit("unsupported", reason=str(error))
+        except Exception as error:  # the last word must be said whatever a framework raises
+            _say_failure(emit, error)
+        else:
+            emit("done")
+            return 0
+    return 1
+
+
+def _measure(adapter, request, emit):
+    trainer, batch = _build(adapter, request, request, emit)
+    trainer.feed(batch)
+    measure(trainer, Settings(**request["settings"]), emit)
+
+
+def _prove(adapter, request, emit):
+    """Several cases in one process: importing a framework can take longer than proving a small network."""
+    for case in request["cases"]:
+        trainer, batch = _build(adapter, request, case, emit)
+        arrays = prove(trainer, batch, case["steps"])
+        if case["role"] == "reference":
+            write_arrays(case["arrays"], arrays)
+            emit("proof", case=case["name"])
+        else:
+            emit("proof", case=case["name"], errors=compare_with(case["arrays"], arrays))
+
+
+TASKS = {"measure": _measure, "prove": _prove}
+
+
+def _build(adapter, request, case, emit):
+    """A trainer for the case's training and its batch, after saying `built`."""
+    program = read_program(case["training"])
+    _refuse_unknown_ops(adapter, program)
+    weights = Weights(program, request["seed"])
+    start = time.perf_counter()
+    trainer = adapter.build(
+        Job(
+            program=program,
+            device=request["device"],
+            precision=request["precision"],
+            execution=request["execution"],
+            threads=request["threads"],
+            initial=weights.initial,
+            seed=request["seed"],
+        )
+    )
+    seconds = time.perf_counter() - start
+    emit(
+        "built",
+        seconds=seconds,
+        parameters=sum(_size(p.shape) for p in program.parameters if p.trainable),
+        weights=weights.digest(),
+        settings=trainer.settings(),
+        host_peak_bytes=host_peak_bytes(),
+    )
+    return trainer, synthetic_batch(program, request["seed"])
+
+
+def _refuse_unknown_ops(adapter, program):
+    for node in program.nodes:
+        if node.op not in adapter.OPS:
+            reason = adapter.UNSUPPORTED.get(node.op, "the adapter does not know it")
+            raise Unsupported("%s (node '%s'): %s" % (node.op, node.name, reason))
+
+
+def _versions(adapter):
+    return {"versions": adapter.versions(), "python": platform.python_version(), "pid": os.getpid()}
+
+
+def _say_failure(emit, error):
+    text = "%s: %s" % (type(error).__name__, error)
+    lowered = text.lower()
+    if isinstance(error, (MemoryError, OutOfMemory)) or any(word in lowered for word in OUT_OF_MEMORY_WORDS):
+        emit("out_of_memory", reason=text[:2000])
+    else:
+        emit("failed", reason=text[:2000], traceback=traceback.format_exc()[-8000:])
+    traceback.print_exc()
+
+
+def _keep_to_cpus(threads):
+    """Stay on as many CPUs as there are threads: some frameworks obey nothing else."""
+    if hasattr(os, "sched_setaffinity"):
+        usable = sorted(os.sched_getaffinity(0))
+        if threads < len(usable):
+            os.sched_setaffinity(0, usable[:threads])
+
+
+def _die_with_the_host():
+    """Ask Linux to end this process when the host dies, so that a killed host leaves nothing measuring."""
+    if sys.platform.startswith("linux"):
+        parent_death_signal = 1
+        ctypes.CDLL(None).prctl(parent_death_signal, signal.SIGKILL)
+
+
+def _size(shape):
+    size = 1
+    for length in shape:
+        size *= length
+    return size
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

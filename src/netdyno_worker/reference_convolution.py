@@ -1,0 +1,190 @@
+"""How the reference slides a window over images: convolution and pooling, forward and backward.
+
+A convolution gathers windows into the columns of a matrix and multiplies once per group, a band of rows at a time so
+that memory stays bounded; pooling walks the positions of its kernel, each a strided slice of the whole batch.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+COLUMN_BYTES = 32 * 2**20
+
+# kernel, strides: (rows, columns). padding: (top, bottom, left, right). height, width: how many windows there are.
+Windows = namedtuple("Windows", "kernel strides padding height width")
+# `rows` rows of windows, from `first` on; `points` selects their outputs in a flattened image.
+Band = namedtuple("Band", "first rows points")
+
+
+def convolution(inputs, attributes):
+    x, weight = inputs[0], inputs[1]
+    groups = attributes["groups"]
+    windows = _windows(x, weight.shape[2:], attributes)
+    matrix = _as_matrix(weight, groups)
+    value = np.empty((len(x), groups, matrix.shape[1], windows.height * windows.width))
+    for image, out in zip(x, value):
+        for band, columns in _columns(image, windows, groups):
+            for group in range(groups):
+                out[group][:, band.points] = np.dot(matrix[group], columns[group])
+    value = value.reshape(len(x), len(weight), windows.height, windows.width)
+    if len(inputs) > 2:
+        value += inputs[2][:, None, None]
+    return value, (x, weight, windows, groups)
+
+
+def convolution_backward(gradient, kept, needed):
+    x, weight, _, groups = kept
+    per_group = gradient.reshape(len(x), groups, len(weight) // groups, -1)
+    found = [None] * len(needed)
+    if needed[0]:
+        found[0] = _image_gradient(per_group, kept)
+    if needed[1]:
+        found[1] = _weight_gradient(per_group, kept)
+    if len(needed) > 2:
+        found[2] = gradient.sum(axis=(0, 2, 3))
+    return found
+
+
+def max_pool(inputs, attributes):
+    """Keeps which kernel position won; the first one does on a tie."""
+    windows = _windows(inputs[0], attributes["kernel"], attributes)
+    places = _places(_padded(inputs[0], windows, -np.inf), windows)
+    value = next(places).copy()
+    winner = np.zeros(value.shape, dtype=np.uint16)
+    for index, candidate in enumerate(places, 1):
+        winner[candidate > value] = index
+        np.maximum(value, candidate, out=value)
+    return value, (inputs[0].shape, windows, winner)
+
+
+def max_pool_backward(gradient, kept, needed):
+    shape, windows, winner = kept
+    padded = _zeros_padded(shape, windows)
+    for index, place in enumerate(_places(padded, windows)):
+        place += gradient * (winner == index)
+    return [_inside(padded, shape, windows)]
+
+
+def mean_pool(inputs, attributes):
+    """Padding counts in neither the sum nor the divisor."""
+    x = inputs[0]
+    windows = _windows(x, attributes["kernel"], attributes)
+    total = sum(_places(_padded(x, windows, 0.0), windows))
+    counts = sum(_places(_padded(np.ones(x.shape[2:]), windows, 0.0), windows))
+    return total / counts, (x.shape, windows, counts)
+
+
+def mean_pool_backward(gradient, kept, needed):
+    shape, windows, counts = kept
+    share = gradient / counts
+    padded = _zeros_padded(shape, windows)
+    for place in _places(padded, windows):
+        place += share
+    return [_inside(padded, shape, windows)]
+
+
+def _weight_gradient(per_group, kept):
+    x, weight, windows, groups = kept
+    total = np.zeros(_as_matrix(weight, groups).shape)
+    for image, gradient in zip(x, per_group):
+        for band, columns in _columns(image, windows, groups):
+            for group in range(groups):
+                total[group] += np.dot(gradient[group][:, band.points], columns[group].T)
+    return total.reshape(weight.shape)
+
+
+def _image_gradient(per_group, kept):
+    x, weight, windows, groups = kept
+    matrix = _as_matrix(weight, groups)
+    found = np.empty(x.shape)
+    for image, gradient in zip(found, per_group):
+        padded = _zeros_padded(image.shape, windows)
+        for band in _bands(len(image), windows):
+            columns = np.empty((groups, matrix.shape[2], band.rows * windows.width))
+            for group in range(groups):
+                np.dot(matrix[group].T, gradient[group][:, band.points], out=columns[group])
+            _scatter(columns, padded[:, band.first * windows.strides[0] :], windows, band)
+        image[...] = _inside(padded, image.shape, windows)
+    return found
+
+
+def _scatter(columns, padded, windows, band):
+    """Add every column back to the window that it was gathered from."""
+    banded = windows._replace(height=band.rows)
+    columns = columns.reshape((len(padded), -1, band.rows, windows.width))
+    for index, place in enumerate(_places(padded, banded)):
+        place += columns[:, index]
+
+
+def _columns(image, windows, groups):
+    """For each band, the matrices (groups, channels of a group * kernel, windows): one window a column.
+
+    A 1x1 kernel without strides reads the image as it lies: there the reshape copies nothing.
+    """
+    padded = _padded(image, windows, 0.0)
+    channel, row, column = padded.strides
+    down, across = windows.strides
+    for band in _bands(len(image), windows):
+        view = as_strided(
+            padded[:, band.first * down :],
+            shape=(len(image),) + tuple(windows.kernel) + (band.rows, windows.width),
+            strides=(channel, row, column, row * down, column * across),
+            writeable=False,
+        )
+        yield band, view.reshape(groups, -1, band.rows * windows.width)
+
+
+def _bands(channels, windows):
+    """Bands of rows whose columns fit in COLUMN_BYTES; one band where the columns are the image itself."""
+    row_bytes = 8 * channels * windows.kernel[0] * windows.kernel[1] * windows.width
+    at_once = max(1, COLUMN_BYTES // row_bytes)
+    if tuple(windows.kernel) == (1, 1) and tuple(windows.strides) == (1, 1):
+        at_once = windows.height
+    for first in range(0, windows.height, at_once):
+        rows = min(at_once, windows.height - first)
+        yield Band(first, rows, slice(first * windows.width, (first + rows) * windows.width))
+
+
+def _as_matrix(weight, groups):
+    return weight.reshape(groups, len(weight) // groups, -1)
+
+
+def _windows(x, kernel, attributes):
+    strides, padding = attributes["strides"], attributes["padding"]
+    height = (x.shape[2] + padding[0] + padding[1] - kernel[0]) // strides[0] + 1
+    width = (x.shape[3] + padding[2] + padding[3] - kernel[1]) // strides[1] + 1
+    return Windows(kernel, strides, padding, height, width)
+
+
+def _places(padded, windows):
+    """For each position of the kernel, a view of what every window has there."""
+    down, across = windows.strides
+    for row in range(windows.kernel[0]):
+        rows = slice(row, row + (windows.height - 1) * down + 1, down)
+        for column in range(windows.kernel[1]):
+            columns = slice(column, column + (windows.width - 1) * across + 1, across)
+            yield padded[..., rows, columns]
+
+
+def _padded(x, windows, value):
+    if not any(windows.padding):
+        return x
+    padded = np.full(_padded_shape(x.shape, windows), value)
+    _inside(padded, x.shape, windows)[...] = x
+    return padded
+
+
+def _zeros_padded(shape, windows):
+    return np.zeros(_padded_shape(shape, windows))
+
+
+def _padded_shape(shape, windows):
+    top, bottom, left, right = windows.padding
+    return tuple(shape[:-2]) + (shape[-2] + top + bottom, shape[-1] + left + right)
+
+
+def _inside(padded, shape, windows):
+    """The part of a padded array that is not padding."""
+    top, _, left, _ = windows.padding
+    return padded[..., top : top + shape[-2], left : left + shape[-1]]

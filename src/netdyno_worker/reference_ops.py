@@ -1,0 +1,262 @@
+"""What each operation computes in the reference, forward and backward, in float64.
+
+forward(inputs, attributes) gives (value, kept); a stochastic op finds its generator in attributes["random"].
+backward(gradient, kept, needed) gives one gradient per input, anything where `needed` is False.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from netdyno_worker import reference_convolution as sliding
+
+Kernel = namedtuple("Kernel", "forward backward")  # backward None: no gradient passes
+# What batch_norm keeps; the adapter moves the running statistics from it.
+Normalised = namedtuple("Normalised", "x_hat scale deviation mean variance count")
+
+
+def linear(inputs, attributes):
+    value = np.dot(inputs[0], inputs[1].T)
+    return (value + inputs[2] if len(inputs) > 2 else value), inputs
+
+
+def linear_backward(gradient, kept, needed):
+    x, weight = kept[0], kept[1]
+    return [
+        np.dot(gradient, weight) if needed[0] else None,
+        np.dot(gradient.T, x) if needed[1] else None,
+        gradient.sum(axis=0),
+    ][: len(kept)]
+
+
+def global_mean_pool(inputs, attributes):
+    return inputs[0].mean(axis=(2, 3)), inputs[0].shape
+
+
+def global_mean_pool_backward(gradient, shape, needed):
+    share = gradient / (shape[2] * shape[3])
+    return [np.broadcast_to(share[:, :, None, None], shape)]
+
+
+def batch_norm(inputs, attributes):
+    x, scale, shift = inputs[:3]
+    axes, aligned = _all_but_channels(x)
+    mean, variance = x.mean(axis=axes), x.var(axis=axes)
+    deviation = np.sqrt(variance + attributes["epsilon"])
+    x_hat = (x - mean.reshape(aligned)) / deviation.reshape(aligned)
+    value = x_hat * scale.reshape(aligned) + shift.reshape(aligned)
+    return value, Normalised(x_hat, scale, deviation, mean, variance, x.size // x.shape[1])
+
+
+def batch_norm_backward(gradient, kept, needed):
+    axes, aligned = _all_but_channels(gradient)
+    to_scale = (gradient * kept.x_hat).sum(axis=axes)
+    to_shift = gradient.sum(axis=axes)
+    if not needed[0]:
+        return [None, to_scale, to_shift, None, None]
+    centred = gradient - (to_shift / kept.count).reshape(aligned)
+    centred -= kept.x_hat * (to_scale / kept.count).reshape(aligned)
+    return [centred * (kept.scale / kept.deviation).reshape(aligned), to_scale, to_shift, None, None]
+
+
+def local_response_norm(inputs, attributes):
+    x = inputs[0]
+    rate = attributes["alpha"] / attributes["size"]
+    base = attributes["k"] + rate * _sum_near_channels(x * x, attributes["size"])
+    return x * base ** -attributes["beta"], (x, base, attributes)
+
+
+def local_response_norm_backward(gradient, kept, needed):
+    x, base, attributes = kept
+    rate, beta = attributes["alpha"] / attributes["size"], attributes["beta"]
+    through_base = _sum_near_channels(gradient * x * base ** (-beta - 1), attributes["size"])
+    return [gradient * base**-beta - 2 * rate * beta * x * through_base]
+
+
+def relu(inputs, attributes):
+    return np.maximum(inputs[0], 0.0), inputs[0] > 0
+
+
+def relu_backward(gradient, positive, needed):
+    return [gradient * positive]
+
+
+def tanh(inputs, attributes):
+    value = np.tanh(inputs[0])
+    return value, value
+
+
+def tanh_backward(gradient, value, needed):
+    return [gradient * (1 - value * value)]
+
+
+def sigmoid(inputs, attributes):
+    value = _sigmoid(inputs[0])
+    return value, value
+
+
+def sigmoid_backward(gradient, value, needed):
+    return [gradient * value * (1 - value)]
+
+
+def dropout(inputs, attributes):
+    rate = attributes["rate"]
+    if rate == 0:
+        return inputs[0], 1.0
+    mask = (attributes["random"].uniform(size=inputs[0].shape) >= rate) / (1.0 - rate)
+    return inputs[0] * mask, mask
+
+
+def dropout_backward(gradient, mask, needed):
+    return [gradient * mask]
+
+
+def flatten(inputs, attributes):
+    return inputs[0].reshape(len(inputs[0]), -1), inputs[0].shape
+
+
+def flatten_backward(gradient, shape, needed):
+    return [gradient.reshape(shape)]
+
+
+def add(inputs, attributes):
+    return inputs[0] + inputs[1], None
+
+
+def add_backward(gradient, kept, needed):
+    return [gradient, gradient]
+
+
+def multiply(inputs, attributes):
+    return inputs[0] * inputs[1], inputs
+
+
+def multiply_backward(gradient, kept, needed):
+    return [gradient * kept[1] if needed[0] else None, gradient * kept[0] if needed[1] else None]
+
+
+def scale(inputs, attributes):
+    return inputs[0] * attributes["factor"], attributes["factor"]
+
+
+def scale_backward(gradient, factor, needed):
+    return [gradient * factor]
+
+
+def concat(inputs, attributes):
+    ends = np.cumsum([value.shape[1] for value in inputs])
+    return np.concatenate(inputs, axis=1), ends[:-1]
+
+
+def concat_backward(gradient, boundaries, needed):
+    return np.split(gradient, boundaries, axis=1)
+
+
+def softmax_cross_entropy(inputs, attributes):
+    logits, labels = inputs
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    log_sums = np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    log_probabilities = shifted - log_sums
+    return -log_probabilities[np.arange(len(labels)), labels].mean(), (log_probabilities, labels)
+
+
+def softmax_cross_entropy_backward(gradient, kept, needed):
+    log_probabilities, labels = kept
+    found = np.exp(log_probabilities)
+    found[np.arange(len(labels)), labels] -= 1.0
+    return [found * (gradient / len(labels)), None]
+
+
+def mean_squared_error(inputs, attributes):
+    difference = inputs[0] - inputs[1]
+    return np.mean(difference * difference), difference
+
+
+def mean_squared_error_backward(gradient, difference, needed):
+    found = difference * (2.0 * gradient / difference.size)
+    return [found, -found]
+
+
+def binary_cross_entropy(inputs, attributes):
+    logits, target = inputs
+    terms = np.maximum(logits, 0.0) - logits * target + np.log1p(np.exp(-np.abs(logits)))
+    return terms.mean(), inputs
+
+
+def binary_cross_entropy_backward(gradient, kept, needed):
+    logits, target = kept
+    share = gradient / logits.size
+    return [(_sigmoid(logits) - target) * share, -logits * share]
+
+
+def gaussian_kl(inputs, attributes):
+    mean, log_variance = inputs
+    total = np.sum(1.0 + log_variance - mean * mean - np.exp(log_variance))
+    return -0.5 * total / len(mean), inputs
+
+
+def gaussian_kl_backward(gradient, kept, needed):
+    mean, log_variance = kept
+    share = gradient / len(mean)
+    return [mean * share, 0.5 * (np.exp(log_variance) - 1.0) * share]
+
+
+def stop_gradient(inputs, attributes):
+    return inputs[0], None
+
+
+def bernoulli(inputs, attributes):
+    drawn = attributes["random"].uniform(size=inputs[0].shape)
+    return (drawn < inputs[0]).astype(np.float64), None
+
+
+def normal(inputs, attributes):
+    return attributes["random"].normal(size=attributes["shape"]), None
+
+
+def _sigmoid(x):
+    """By tanh, which does not overflow."""
+    return 0.5 * (1.0 + np.tanh(0.5 * x))
+
+
+def _all_but_channels(x):
+    """The axes of a channel's values, and the shape that aligns a vector of channels with `x`."""
+    return (0,) + tuple(range(2, x.ndim)), (1, -1) + (1,) * (x.ndim - 2)
+
+
+def _sum_near_channels(x, size):
+    """At each channel the sum over the `size` channels centred on it; those outside count as 0."""
+    channels, half = x.shape[1], size // 2
+    total = np.zeros_like(x)
+    for offset in range(-half, half + 1):
+        first, last = max(0, -offset), min(channels, channels - offset)
+        if first < last:
+            total[:, first:last] += x[:, first + offset : last + offset]
+    return total
+
+
+KERNELS = {
+    "convolution": Kernel(sliding.convolution, sliding.convolution_backward),
+    "linear": Kernel(linear, linear_backward),
+    "max_pool": Kernel(sliding.max_pool, sliding.max_pool_backward),
+    "mean_pool": Kernel(sliding.mean_pool, sliding.mean_pool_backward),
+    "global_mean_pool": Kernel(global_mean_pool, global_mean_pool_backward),
+    "batch_norm": Kernel(batch_norm, batch_norm_backward),
+    "local_response_norm": Kernel(local_response_norm, local_response_norm_backward),
+    "relu": Kernel(relu, relu_backward),
+    "tanh": Kernel(tanh, tanh_backward),
+    "sigmoid": Kernel(sigmoid, sigmoid_backward),
+    "dropout": Kernel(dropout, dropout_backward),
+    "flatten": Kernel(flatten, flatten_backward),
+    "add": Kernel(add, add_backward),
+    "multiply": Kernel(multiply, multiply_backward),
+    "scale": Kernel(scale, scale_backward),
+    "concat": Kernel(concat, concat_backward),
+    "softmax_cross_entropy": Kernel(softmax_cross_entropy, softmax_cross_entropy_backward),
+    "mean_squared_error": Kernel(mean_squared_error, mean_squared_error_backward),
+    "binary_cross_entropy": Kernel(binary_cross_entropy, binary_cross_entropy_backward),
+    "gaussian_kl": Kernel(gaussian_kl, gaussian_kl_backward),
+    "stop_gradient": Kernel(stop_gradient, None),
+    "bernoulli": Kernel(bernoulli, None),
+    "normal": Kernel(normal, None),
+}

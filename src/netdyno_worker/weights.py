@@ -1,0 +1,29 @@
+"""Initial weights by name, and a digest that shows every framework started from the same ones."""
+
+import hashlib
+
+from netdyno_worker.draws import draw
+
+
+class Weights(object):
+    """Makes each parameter when the adapter asks for it, and remembers its hash."""
+
+    def __init__(self, program, seed):
+        self._parameters = {parameter.name: parameter for parameter in program.parameters}
+        self._seed = seed
+        self._hashes = {}
+
+    def initial(self, name):
+        """The initial value of one parameter as a float32 array."""
+        parameter = self._parameters[name]
+        array = draw(parameter.initial, name, parameter.shape, self._seed)
+        self._hashes[name] = hashlib.sha256(array.tobytes()).hexdigest()
+        return array
+
+    def digest(self):
+        """Sixteen hex digits over every parameter; those not asked for are drawn now."""
+        for name in self._parameters:
+            if name not in self._hashes:
+                self.initial(name)
+        lines = ["%s %s" % item for item in sorted(self._hashes.items())]
+        return hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()[:16]

@@ -1,0 +1,81 @@
+"""What scripts rely on. A change here needs a line in the CHANGELOG."""
+
+import typer
+
+from netdyno.cli.main import app
+
+FLAGS = {
+    "run": {
+        "--network", "--dataset", "--framework", "--batch", "--precision", "--execution", "--threads", "--cpu",
+        "--gpus", "--runs", "--seconds", "--target", "--deadline", "--seed", "--python", "--again", "--retry",
+        "--dry-run",
+    },
+    "networks": {"--json"},
+    "frameworks": {"--json"},
+    "frameworks install": set(),
+    "verify": {
+        "--framework", "--network", "--dataset", "--precision", "--execution", "--batch", "--full-size", "--cpu",
+        "--gpus", "--python", "--json",
+    },
+    "results": {"--every-series", "--json"},
+    "compare": {"--json"},
+    "doctor": {"--json"},
+}  # fmt: skip
+
+
+def test_the_flags_of_every_command_are_as_frozen():
+    root = typer.main.get_command(app)
+    assert {option for parameter in root.params for option in parameter.opts} == {"--store", "--version"}
+    assert dict(_flags(root)) == FLAGS
+
+
+def test_networks_json_has_its_fields_and_the_published_counts(netdyno):
+    networks = netdyno.json("networks")
+    assert all(list(entry) == ["network", "dataset", "parameters", "macs", "source"] for entry in networks)
+    counts = {(entry["network"], entry["dataset"]): entry["parameters"] for entry in networks}
+    assert counts["lenet", "mnist"] == 61_706
+    assert counts["alexnet", "imagenet"] == 60_965_224
+    assert counts["alexnet-owt", "imagenet"] == 61_100_840
+    assert counts["vgg16", "imagenet"] == 138_357_544
+    assert counts["resnet50", "imagenet"] == 25_557_032
+    assert counts["googlenet", "imagenet"] == 6_998_552
+    assert counts["googlenet-bn", "imagenet"] == 6_624_904
+    assert len(counts) == 11
+
+
+def test_results_json_has_its_fields(netdyno):
+    netdyno("run", "--framework", "null", "--network", "lenet", "--runs", "1", "--seconds", "0.1")
+    (result,) = netdyno.json("results")
+    assert list(result) == [
+        "network", "dataset", "framework", "device", "batch", "precision", "execution", "data", "threads",
+        "images_per_s", "low", "high", "runs", "outcome", "verdict",
+    ]  # fmt: skip
+    assert result["low"] <= result["images_per_s"] <= result["high"]
+
+
+def test_verify_json_has_its_fields(netdyno):
+    (proof,) = netdyno.json("verify", "--framework", "reference", "--network", "lenet")
+    assert list(proof) == [
+        "framework", "network", "dataset", "passed", "outputs", "gradients", "parameters", "worst_node",
+    ]  # fmt: skip
+    assert proof["passed"] is True
+    assert proof["gradients"] == 0.0
+
+
+def test_store_and_home_are_taken_from_the_environment(netdyno, tmp_path):
+    netdyno.environment["NETDYNO_STORE"] = str(tmp_path / "elsewhere.sqlite")
+    netdyno("run", "--framework", "null", "--network", "lenet", "--runs", "1", "--seconds", "0.1")
+    assert (tmp_path / "elsewhere.sqlite").exists()
+    assert (netdyno.home / "runs").is_dir()
+    assert not (netdyno.home / "results.sqlite").exists()
+
+
+def _flags(root):
+    for name, command in root.commands.items():
+        yield name, _options(command)
+        for sub, subcommand in getattr(command, "commands", {}).items():
+            yield f"{name} {sub}", _options(subcommand)
+
+
+def _options(command):
+    return {option for p in command.params for option in p.opts if option.startswith("--") and option != "--help"}

@@ -1,0 +1,63 @@
+"""Both sides of the process boundary use the same words, and the support matrix cannot lie."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from netdyno.frameworks.spec import specs
+from netdyno.graph import wire
+from netdyno.graph.ops import OPS
+from netdyno.harness import events
+
+ROOT = Path(__file__).parents[2]
+WORKER = ROOT / "src" / "netdyno_worker"
+ADAPTERS = sorted(path for path in (WORKER / "adapters").glob("*.py") if not path.name.startswith("_"))
+FRAMEWORKS = r"\b(py)?torch\b|\bjax\b|tensorflow|\bkeras\b|\bmxnet\b|\bcntk\b|\bcaffe\b|\btheano\b|\bchainer\b|paddle"
+
+
+def _literals(path):
+    """Module-level names bound to literals, read without running anything."""
+    found = {}
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            try:
+                found[node.targets[0].id] = ast.literal_eval(node.value)
+            except ValueError:
+                continue
+    return found
+
+
+@pytest.mark.parametrize("path", ADAPTERS, ids=lambda path: path.stem)
+def test_an_adapter_accounts_for_every_op(path):
+    literals = _literals(path)
+    supported, unsupported = literals["OPS"], literals["UNSUPPORTED"]
+    assert len(supported) == len(set(supported))
+    assert set(supported).isdisjoint(unsupported)
+    assert set(supported) | set(unsupported) == set(OPS)
+    assert all(isinstance(reason, str) and reason for reason in unsupported.values())
+
+
+def test_every_adapter_has_a_spec_and_every_spec_an_adapter():
+    assert {spec.adapter for spec in specs().values()} == {path.stem for path in ADAPTERS}
+
+
+def test_host_and_worker_speak_the_same_protocol():
+    worker = _literals(WORKER / "protocol.py")
+    assert worker["PROTOCOL"] == events.PROTOCOL
+    assert tuple(worker["EVENTS"]) == events.EVENTS
+    assert tuple(worker["LAST_WORDS"]) == events.LAST_WORDS
+    assert _literals(WORKER / "program.py")["FORMAT"] == wire.FORMAT
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted((ROOT / "src").rglob("*.py")) if path.parent.name != "adapters"],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_no_framework_is_named_outside_its_adapter_and_spec(path):
+    code = "\n".join(line for line in path.read_text().splitlines() if "source=" not in line)
+    if path.parent.name == "zoo":
+        code = re.sub(r'"[^"\n]*"', '""', code)  # the zoo quotes where a network was published
+    assert re.findall(FRAMEWORKS, code, re.IGNORECASE) == []

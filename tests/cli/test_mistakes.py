@@ -1,0 +1,145 @@
+"""A user's mistake gets one clear line: what was expected, what was received, a hint; exit 2; nothing changed."""
+
+import contextlib
+import sqlite3
+import subprocess
+
+import pytest
+
+
+def _refused(done, *words):
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    for word in words:
+        assert word in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--network", "resnet5O"], ["no network named 'resnet5O'", "Did you mean 'resnet50'?"]),
+        (["--network", "lenet", "--dataset", "minst"], ["no dataset named 'minst'", "mnist"]),
+        (["--network", "lenet", "--dataset", "imagenet"], ["lenet", "mnist", "received 'imagenet'"]),
+        (["--network", "lenet", "--framework", "nul"], ["no framework named 'nul'", "Did you mean 'null'?"]),
+        (["--network", "lenet", "--framework", "null", "--batch", "0"], ["batch", "over 0", "received 0"]),
+        (["--network", "lenet", "--framework", "null", "--batch", "many"], ["--batch", "many"]),
+        (["--network", "lenet", "--framework", "null", "--precision", "fp32"], ["no precision named 'fp32'"]),
+        (["--network", "lenet", "--framework", "null", "--execution", "warp"], ["no execution named 'warp'"]),
+        (["--network", "lenet", "--framework", "null", "--threads", "0"], ["threads", "received 0"]),
+        (["--network", "lenet", "--framework", "null", "--runs", "0"], ["runs", "over 0"]),
+        (["--network", "lenet", "--framework", "null", "--seconds", "-1"], ["seconds", "over 0"]),
+        (["--network", "lenet", "--gpus", "3"], ["--gpus", "received 3"]),
+        (["--network", "lenet", "--cpu", "--gpus", "1"], ["both"]),
+        (["--network", "lenet", "--python", "null=/no/such/python", "--framework", "null"], ["/no/such/python"]),
+        (["--network", "lenet", "--python", "nonsense"], ["NAME=PATH", "nonsense"]),
+        (["--batch", "8"], ["expected a network"]),
+        (["--flavour", "mint"], ["--flavour"]),
+        (["nosuite"], ["no suite named 'nosuite'"]),
+        (["missing.toml"], ["missing.toml"]),
+        (["default", "--network", "lenet"], ["a suite or the flags"]),
+    ],
+)
+def test_wrong_flags_of_run(netdyno, arguments, words):
+    _refused(netdyno("run", *arguments), *words)
+    assert not (netdyno.home / "results.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("this is not toml", ["TOML"]),
+        ("", ["at least one cell"]),
+        ("[matrix]\n", ["at least one cell"]),
+        ('[matrix]\nnetwork = []\nframework = "null"\n', ["matrix.network", "at least one value"]),
+        ('[matrix]\nnetwrk = "lenet"\n', ["no field of a cell named 'netwrk'", "Did you mean 'network'?"]),
+        ('rums = 3\n[matrix]\nnetwork = "lenet"\n', ["no field of a suite named 'rums'", "runs"]),
+        ('runs = "three"\n[matrix]\nnetwork = "lenet"\n', ["runs", "received 'three'"]),
+        ('[matrix]\nnetwork = "lenet"\ndataset = "imagenet"\nframework = "null"\n', ["lenet", "imagenet"]),
+        ('[matrix]\nnetwork = "lenet"\nframework = "null"\nbatch = "big"\n', ["batch", "received 'big'"]),
+        ('[matrix]\nnetwork = "lenet"\nframework = "null"\nbatch = 0\n', ["batch", "received 0"]),
+        ("[matrix]\nnetwork = 5\n", ["network", "received 5"]),
+        ('include = 3\n[matrix]\nnetwork = "lenet"\n', ["include"]),
+        ('[matrix]\nnetwork="lenet"\nframework="null"\n[[exclude]]\nnetwork="lenet"\n', ["at least one cell"]),
+    ],
+)
+def test_wrong_suites(netdyno, tmp_path, text, words):
+    suite = tmp_path / "wrong.toml"
+    suite.write_text(text)
+    _refused(netdyno("run", str(suite)), "wrong.toml", *words)
+
+
+def test_a_suite_that_is_not_text(netdyno, tmp_path):
+    suite = tmp_path / "binary.toml"
+    suite.write_bytes(bytes(range(256)))
+    _refused(netdyno("run", str(suite)), "binary.toml")
+
+
+def test_a_user_network_that_raises_is_told_with_its_line(netdyno, tmp_path):
+    network = tmp_path / "mine.py"
+    network.write_text("def broken(net, images):\n    x = net.flatten(images)\n    raise RuntimeError('oh no')\n")
+    done = netdyno("run", "--framework", "null", "--network", f"{network}:broken")
+    _refused(done, "mine.py", "line 3", "oh no")
+
+
+def test_a_framework_that_is_not_installed_says_how_to_get_it(netdyno):
+    done = netdyno("run", "--network", "lenet")
+    _refused(done, "netdyno frameworks install")
+
+
+def test_results_of_an_empty_store(netdyno):
+    _refused(netdyno("results"), "netdyno run")
+
+
+def test_a_newer_database_is_left_alone(netdyno):
+    netdyno("run", "--framework", "null", "--network", "lenet", "--runs", "1", "--seconds", "0.1")
+    path = netdyno.home / "results.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("update netdyno_schema set version_num = '9999'")
+    _refused(netdyno("results"), "newer")
+
+
+def test_a_file_that_is_no_database(netdyno, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("my shopping list, long enough to be no database header at all " * 20)
+    _refused(netdyno("--store", str(path), "run", "--framework", "null", "--network", "lenet"), "notes.txt")
+    assert path.read_text().startswith("my shopping list")
+
+
+def test_a_store_in_a_place_that_cannot_be_written(netdyno):
+    _refused(netdyno("--store", "/proc/results.sqlite", "run", "--framework", "null", "--network", "lenet"))
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of one MiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("a small file system cannot be mounted here: needs root and CAP_SYS_ADMIN")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_is_one_line_and_the_database_stays_whole(netdyno, small_disk):
+    store = small_disk / "results.sqlite"
+    cell = ("--store", str(store), "run", "--framework", "null", "--network", "lenet", "--seconds", "0.1")
+    assert netdyno(*cell, "--runs", "1").returncode == 0
+    filler = small_disk / "filler"
+    _fill(filler)
+    done = netdyno(*cell, "--runs", "9")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "full" in done.stderr or "space" in done.stderr
+    filler.unlink()
+    assert netdyno(*cell, "--runs", "9").returncode == 0
+    with sqlite3.connect(store) as database:
+        assert database.execute("pragma integrity_check").fetchone() == ("ok",)
+        assert database.execute("select count(*) from records").fetchone() == (9,)
+
+
+def _fill(path):
+    with contextlib.suppress(OSError), path.open("wb", buffering=0) as file:
+        while True:
+            file.write(b"x" * 4096)

@@ -1,0 +1,206 @@
+"""Is every unsound graph refused, with the name of what is wrong in it?"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from netdyno.errors import NetdynoError
+from netdyno.graph.check import ancestors, check_training, resolve_shape
+from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Shape, Training, Update
+
+NORMAL = Draw(kind="normal")
+WEIGHT = Parameter(name="w", shape=(3, 5), initial=NORMAL)
+STATE = Parameter(name="seen", shape=(5,), initial=NORMAL, trainable=False)
+LINEAR = Node(name="fc", op="linear", inputs=("x", "w"), shape=(2, 3))
+LOSS = Node(name="loss", op="softmax_cross_entropy", inputs=("fc", "labels"), shape=())
+UPDATE = Update(name="train", loss="loss", parameters=("w",), optimizer=Optimizer(kind="sgd", learning_rate=0.1))
+GRAPH = Graph(
+    inputs=(
+        Input(name="x", shape=(2, 5), draw=NORMAL),
+        Input(name="labels", shape=(2,), draw=Draw(kind="integers", high=3)),
+    ),
+    parameters=(WEIGHT, STATE),
+    nodes=(LINEAR, LOSS),
+    outputs=("fc",),
+)
+TRAINING = Training(graph=GRAPH, updates=(UPDATE,))
+
+
+def _refused(training: Training, complaint: str) -> None:
+    with pytest.raises(NetdynoError, match=complaint):
+        check_training(training)
+
+
+def _with(**changes: Any) -> Training:
+    return replace(TRAINING, graph=replace(GRAPH, **changes))
+
+
+def _updating(**changes: Any) -> Training:
+    return replace(TRAINING, updates=(replace(UPDATE, **changes),))
+
+
+def test_a_sound_training_passes() -> None:
+    check_training(TRAINING)
+
+
+def test_ancestors_are_all_that_a_value_is_computed_from() -> None:
+    assert ancestors(GRAPH, "loss") == {"loss", "fc", "labels", "x", "w"}
+    assert ancestors(GRAPH, "seen") == {"seen"}
+
+
+@pytest.mark.parametrize(
+    ("node", "complaint"),
+    [
+        (replace(LINEAR, inputs=("x",)), "node 'fc': expected 2 to 3 inputs, received 1"),
+        (replace(LINEAR, inputs=("x", "w", "w", "w")), "node 'fc': expected 2 to 3 inputs, received 4"),
+        (replace(LINEAR, op="concat", inputs=()), "node 'fc': expected 1 to any number of inputs, received 0"),
+        (replace(LINEAR, op="relu"), "node 'fc': expected 1 inputs, received 2"),
+        (replace(LINEAR, op="liner"), "node 'fc': no op named 'liner'.*Did you mean 'linear'"),
+        (replace(LINEAR, attributes={"bias": 1}), r"node 'fc': expected attributes \[\], received 'bias'"),
+        (replace(LINEAR, op="dropout", inputs=("x",)), "node 'fc': expected an attribute 'rate', received none"),
+        (replace(LINEAR, shape=(2, 4)), r"node 'fc': expected shape \[2, 3\], received \[2, 4\]"),
+        (replace(LINEAR, inputs=("x", "v")), "node 'fc': expected inputs that come earlier, received 'v'"),
+        (replace(LINEAR, inputs=("x", "loss")), "node 'fc': expected inputs that come earlier, received 'loss'"),
+        (replace(LINEAR, name="x"), "'x': expected a name used once"),
+        (replace(LINEAR, name=""), "expected a name, received an empty one"),
+    ],
+)
+def test_a_wrong_node_is_refused_by_name(node: Node, complaint: str) -> None:
+    _refused(_with(nodes=(node, LOSS)), complaint)
+
+
+@pytest.mark.parametrize(
+    ("op", "shapes", "attributes", "complaint"),
+    [
+        (
+            "convolution",
+            [(1, 3, 8, 8), (4, 3, 3, 3)],
+            {"strides": (1, 1), "padding": (1, 1), "groups": 1},
+            r"padding: expected four whole numbers \(top, bottom, left, right\), received \(1, 1\)",
+        ),
+        (
+            "convolution",
+            [(1, 3, 8, 8), (4, 3, 3, 3)],
+            {"strides": (1, 1), "padding": (0, 0, 0, -1), "groups": 1},
+            "padding: expected four whole numbers",
+        ),
+        (
+            "convolution",
+            [(1, 3, 8, 8), (4, 3, 3, 3)],
+            {"strides": (0, 1), "padding": (0, 0, 0, 0), "groups": 1},
+            "strides: expected two whole numbers over 0",
+        ),
+        (
+            "convolution",
+            [(1, 3, 8, 8), (4, 2, 3, 3)],
+            {"strides": (1, 1), "padding": (0, 0, 0, 0), "groups": 1},
+            "expected a weight for 3 channels in 1 groups",
+        ),
+        (
+            "convolution",
+            [(1, 3, 8, 8), (4, 3, 3, 3), (5,)],
+            {"strides": (1, 1), "padding": (0, 0, 0, 0), "groups": 1},
+            r"expected a vector of 4, received \[5\]",
+        ),
+        (
+            "max_pool",
+            [(1, 3, 8, 8)],
+            {"kernel": (2, 2), "strides": (2, 2), "padding": (0, 2, 0, 0)},
+            "expected padding smaller than the kernel",
+        ),
+        (
+            "mean_pool",
+            [(1, 3, 2, 8)],
+            {"kernel": (3, 3), "strides": (1, 1), "padding": (0, 0, 0, 0)},
+            r"expected an image of at least the kernel \[3, 3\]",
+        ),
+        ("linear", [(2, 5), (3, 4)], {}, r"expected a weight for 5 features, received \[3, 4\]"),
+        ("linear", [(2, 5, 1, 1), (3, 5)], {}, "expected a value of rank 2"),
+        ("global_mean_pool", [(2, 5)], {}, "expected a value of rank 4"),
+        (
+            "local_response_norm",
+            [(2, 5)],
+            {"size": 5, "alpha": 1.0, "beta": 1.0, "k": 1.0},
+            "expected a value of rank 4",
+        ),
+        (
+            "batch_norm",
+            [(2, 5, 3), (5,), (5,), (5,), (5,)],
+            {"epsilon": 1e-5, "momentum": 0.1},
+            "expected a value of rank 2 or 4",
+        ),
+        (
+            "batch_norm",
+            [(2, 5), (5,), (5,), (4,), (5,)],
+            {"epsilon": 1e-5, "momentum": 0.1},
+            "expected a vector of 5",
+        ),
+        (
+            "batch_norm",
+            [(2, 5), (5,), (5,), (5,), (5,)],
+            {"epsilon": 0, "momentum": 0.1},
+            "epsilon: expected a number over 0",
+        ),
+        ("add", [(2, 5), (2, 1)], {}, "expected inputs of one shape"),
+        ("concat", [(2, 5, 3, 3), (2, 5, 4, 3)], {}, "expected inputs alike but for channels"),
+        ("softmax_cross_entropy", [(2, 5), (3,)], {}, "expected one label per row"),
+        ("mean_squared_error", [(2, 5), (5, 2)], {}, "expected inputs of one shape"),
+        ("scale", [(2, 5)], {"factor": float("nan")}, "factor: expected a number, received nan"),
+        ("scale", [(2, 5)], {"factor": True}, "factor: expected a number, received True"),
+        ("normal", [], {"seed": 1, "shape": (2, 0)}, "shape: expected a list of whole numbers over 0"),
+        ("dropout", [(2, 5)], {"rate": 0.5, "seed": -1}, "seed: expected a whole number"),
+    ],
+)
+def test_wrong_shapes_and_attributes_are_refused_by_name(
+    op: str, shapes: list[Shape], attributes: Mapping[str, Any], complaint: str
+) -> None:
+    with pytest.raises(NetdynoError, match=f"node 'it'.*{complaint}"):
+        resolve_shape("it", op, shapes, attributes)
+
+
+def test_running_statistics_must_be_state() -> None:
+    vector = replace(STATE, name="learnt", trainable=True)
+    node = Node(
+        name="bn",
+        op="batch_norm",
+        inputs=("x", "learnt", "learnt", "learnt", "seen"),
+        shape=(2, 5),
+        attributes={"epsilon": 1e-5, "momentum": 0.1},
+    )
+    training = _with(parameters=(WEIGHT, STATE, vector), nodes=(node, LINEAR, LOSS))
+    _refused(training, "node 'bn': expected state as its running_mean, received 'learnt'")
+
+
+@pytest.mark.parametrize(
+    ("training", "complaint"),
+    [
+        (_updating(loss="fc"), "update 'train': expected a scalar node as loss, received 'fc'"),
+        (_updating(loss="lost"), "update 'train': expected a scalar node as loss, received 'lost'"),
+        (_updating(parameters=()), "update 'train': expected at least one parameter"),
+        (_updating(parameters=("seen",)), "update 'train': expected trainable parameters, received 'seen'"),
+        (_updating(parameters=("x",)), "update 'train': expected trainable parameters, received 'x'"),
+        (
+            _updating(optimizer=Optimizer(kind="adm", learning_rate=0.1)),
+            "update 'train': no optimizer named 'adm'.*Did you mean 'adam'",
+        ),
+        (
+            _updating(optimizer=Optimizer(kind="sgd", learning_rate=0.0)),
+            "update 'train': expected a learning rate over 0",
+        ),
+        (replace(TRAINING, updates=()), "expected at least one update"),
+        (_with(outputs=("logits",)), "output 'logits': expected the name of a value"),
+        (_with(parameters=(replace(WEIGHT, initial=Draw(kind="gauss")), STATE)), "parameter 'w': expected a draw"),
+        (_with(inputs=(replace(GRAPH.inputs[0], draw=Draw(kind="gauss")),)), "input 'x': expected a draw"),
+    ],
+)
+def test_a_wrong_update_output_or_draw_is_refused_by_name(training: Training, complaint: str) -> None:
+    _refused(training, complaint)
+
+
+def test_a_parameter_that_the_loss_does_not_depend_on_is_refused() -> None:
+    idle = replace(WEIGHT, name="idle")
+    graph = replace(GRAPH, parameters=(WEIGHT, STATE, idle))
+    training = Training(graph=graph, updates=(replace(UPDATE, parameters=("w", "idle")),))
+    _refused(training, "update 'train': expected parameters that 'loss' depends on, received 'idle'")

@@ -1,0 +1,55 @@
+"""Which frameworks are proved here, and the reference that they are proved against."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from netdyno.frameworks.environments import locate
+from netdyno.frameworks.spec import Spec, specs
+from netdyno.graph.wire import from_wire
+from netdyno.harness.request import ProofCase, ProofManner
+from netdyno.harness.verify import Candidate, Prover
+from netdyno.harness.worker_file import pack_worker
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "worker"))
+from small_programs import CASES
+
+THREADS = 2
+
+
+def candidate_for(spec: Spec, execution: str, precision: str = "float32") -> Candidate:
+    """The framework as a candidate; skipped where it is not installed, except in CI."""
+    found = locate(spec, {})
+    if found is None:
+        message = f"{spec.name} is missing; make it with: netdyno frameworks install {spec.name}"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    manner = ProofManner(role="candidate", device="cpu", precision=precision, execution=execution, threads=THREADS)
+    return Candidate(spec=spec, python=found.path, manner=manner)
+
+
+def frameworks() -> list[tuple[Spec, str]]:
+    """Every framework that has something to install, in every way of execution."""
+    return [(spec, execution) for spec in specs().values() if spec.requirements for execution in spec.executions]
+
+
+@pytest.fixture(scope="session")
+def prover(tmp_path_factory) -> Prover:
+    folder = tmp_path_factory.mktemp("proofs")
+    worker = pack_worker(folder / "workers")
+    return Prover(worker=worker, python=Path(sys.executable), scratch=folder, threads=THREADS)
+
+
+@pytest.fixture(scope="session")
+def cases(prover, tmp_path_factory) -> list[ProofCase]:
+    """Every op and optimizer as a small program, with the reference's arrays written."""
+    folder = tmp_path_factory.mktemp("reference")
+    cases = [
+        ProofCase(name=name, training=from_wire(wire), arrays=folder / f"{number}.npz", steps=3)
+        for number, (name, wire) in enumerate(CASES.items())
+    ]
+    prover.write_reference(cases)
+    return cases

@@ -1,0 +1,35 @@
+"""Every adapter on every op, optimizer and kind of training: outputs, gradients, updated parameters."""
+
+from math import inf
+
+import pytest
+
+from tests.parity.conftest import CASES, candidate_for, frameworks
+
+TOLERANCE = 2e-5  # float32 on small programs
+_said: dict[tuple[str, str], dict[str, dict]] = {}
+
+
+def _proofs(prover, cases, spec, execution):
+    """All cases in one process, because importing a framework takes longer than proving one op."""
+    key = (spec.name, execution)
+    if key not in _said:
+        story, stderr = prover.errors(cases, candidate_for(spec, execution))
+        _said[key] = {event["case"]: event["errors"] for event in story.all("proof")}
+        if story.last is None or story.last["event"] != "done":
+            pytest.fail(f"{spec.name} {execution} stopped after {len(_said[key])} cases: {story.last} {stderr}")
+    return _said[key]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("spec", "execution"), frameworks(), ids=lambda value: getattr(value, "name", value))
+def test_an_adapter_computes_what_the_reference_computes(prover, cases, spec, execution, case):
+    proofs = _proofs(prover, cases, spec, execution)
+    assert case in proofs
+    wrong = {
+        f"{kind} {name}": error
+        for kind, errors in proofs[case].items()
+        for name, error in errors.items()
+        if (inf if error is None else error) > TOLERANCE
+    }
+    assert wrong == {}

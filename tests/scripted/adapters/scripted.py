@@ -1,0 +1,163 @@
+"""A worker that misbehaves on demand: NETDYNO_SCRIPT is JSON, {"batch": "what happens"}.
+
+A number as what happens is the seconds that a step takes; a missing batch trains like the null adapter.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+
+from netdyno_worker.adapters import null
+from netdyno_worker.contract import Unsupported
+
+
+def versions():
+    return {"scripted": "1"}
+
+
+def build(job):
+    script = json.loads(os.environ.get("NETDYNO_SCRIPT", "{}"))
+    what = script.get(str(job.program.inputs[0].shape[0]), "train")
+    if isinstance(what, float):
+        return _Slow(job, what)
+    BEHAVIOURS[what]()
+    return null.build(job)
+
+
+class _Slow:
+    def __init__(self, job, step_s):
+        self._inner = null.build(job)
+        self._step_s = step_s
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+    def step(self):
+        end = time.perf_counter() + self._step_s
+        self._inner.step()
+        while time.perf_counter() < end:
+            pass
+
+
+def _say(**event):
+    with open("events.jsonl", "a") as file:
+        file.write(json.dumps(event) + "\n")
+
+
+def _crash():
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def _exit():
+    sys.stderr.write("the library said goodbye\n")
+    sys.stderr.flush()
+    os._exit(3)
+
+
+def _hang():
+    time.sleep(3600)
+
+
+def _hang_stubbornly():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    time.sleep(3600)
+
+
+def _leave_a_child():
+    if os.fork() == 0:
+        time.sleep(3600)
+
+
+def _flood():
+    for _ in range(300):
+        sys.stdout.write("x" * 1000000)
+    sys.stdout.flush()
+
+
+def _half_line():
+    with open("events.jsonl", "a") as file:
+        file.write('{"event": "sample", "ste')
+    os._exit(1)
+
+
+def _garbage():
+    with open("events.jsonl", "a") as file:
+        file.write("not json\n")
+
+
+def _unknown_event():
+    _say(event="applause", at=0.0)
+
+
+def _old_protocol():
+    _say(event="hello", at=0.0, protocol=0, versions={}, python="3")
+
+
+def _two_last_words():
+    _say(event="done", at=0.0)
+
+
+def _done_at_once():
+    _say(event="done", at=0.0)
+    os._exit(0)
+
+
+def _impossible_sample():
+    _say(event="sample", at=0.0, steps=1, seconds=-1.0)
+
+
+def _out_of_memory():
+    raise MemoryError("wanted 12 GiB")
+
+
+def _device_out_of_memory():
+    raise RuntimeError("Device out of memory while trying to allocate 12 GiB")
+
+
+def _killed():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _raise():
+    raise ValueError("expected a good day\nreceived this one")
+
+
+def _cannot():
+    raise Unsupported("not on a Sunday")
+
+
+def _train():
+    pass
+
+
+def _read_stdin():
+    sys.stdin.read()
+
+
+BEHAVIOURS = {
+    "crash": _crash,
+    "exit": _exit,
+    "hang": _hang,
+    "hang stubbornly": _hang_stubbornly,
+    "leave a child": _leave_a_child,
+    "flood": _flood,
+    "half line": _half_line,
+    "garbage": _garbage,
+    "unknown event": _unknown_event,
+    "old protocol": _old_protocol,
+    "two last words": _two_last_words,
+    "done at once": _done_at_once,
+    "impossible sample": _impossible_sample,
+    "out of memory": _out_of_memory,
+    "device out of memory": _device_out_of_memory,
+    "killed": _killed,
+    "raise": _raise,
+    "cannot": _cannot,
+    "train": _train,
+    "read stdin": _read_stdin,
+}
+
+OPS = null.OPS
+UNSUPPORTED = {}

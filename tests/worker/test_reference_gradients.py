@@ -1,0 +1,106 @@
+"""Is every gradient of the reference the slope of its own loss?"""
+
+import copy
+import sys
+import unittest
+from unittest import mock
+
+import numpy as np
+from small_programs import CASES, job_for, start
+
+from netdyno_worker import reference_convolution
+from netdyno_worker.adapters import reference
+from netdyno_worker.reference_ops import KERNELS
+
+NUDGE = 1e-5
+AT_MOST = 40  # elements tried per parameter
+
+
+class EveryGradientIsASlope(unittest.TestCase):
+    def test_in_every_case_but_those_that_stop_it(self):
+        for name in sorted(CASES):
+            if not name.startswith("stop_gradient/"):
+                with self.subTest(case=name):
+                    self._check_case(_with_losses_as_outputs(CASES[name]))
+
+    def _check_case(self, wire):
+        gradients = start(reference, wire).read("gradients")
+        for update in wire["updates"]:
+            for parameter in update["parameters"]:
+                gradient = gradients[update["name"] + "/" + parameter]
+                for place in _some_places(gradient):
+                    slope = _slope(wire, update["loss"], parameter, place)
+                    message = "%s at %r" % (parameter, place)
+                    np.testing.assert_allclose(gradient[place], slope, 1e-5, 1e-9, err_msg=message)
+
+    def test_bands_of_a_convolution_add_up_to_the_whole(self):
+        wire = CASES["convolution/asymmetric"]
+        whole = start(reference, wire)
+        with mock.patch.object(reference_convolution, "COLUMN_BYTES", 1):
+            banded = start(reference, wire)
+            outputs, gradients = banded.read("outputs"), banded.read("gradients")
+        np.testing.assert_allclose(outputs["y"], whole.read("outputs")["y"], 1e-12)
+        for name, gradient in whole.read("gradients").items():
+            np.testing.assert_allclose(gradients[name], gradient, 1e-10, 1e-15)
+
+
+class Vocabulary(unittest.TestCase):
+    def test_every_op_has_a_kernel(self):
+        self.assertEqual(sorted(reference.OPS), sorted(KERNELS))
+        self.assertEqual(reference.UNSUPPORTED, {})
+
+    def test_every_op_with_a_certain_outcome_has_a_case(self):
+        shown = {name.split("/")[0] for name in CASES} - {"network"}
+        self.assertEqual(sorted(set(reference.OPS) - shown), ["normal"])
+
+    @unittest.skipIf(sys.version_info < (3, 11), "the host needs Python 3.11")
+    def test_every_case_is_a_sound_training(self):
+        from netdyno.graph.check import check_training
+        from netdyno.graph.wire import from_wire, to_wire
+
+        for name in sorted(CASES):
+            with self.subTest(case=name):
+                training = from_wire(CASES[name])
+                check_training(training)
+                self.assertEqual(to_wire(training), CASES[name])
+
+    def test_values_have_the_shapes_the_graph_says(self):
+        for name in sorted(CASES):
+            wire = copy.deepcopy(CASES[name])
+            nodes = {node["name"]: tuple(node["shape"]) for node in wire["graph"]["nodes"]}
+            wire["graph"]["outputs"] = sorted(nodes)
+            values = start(reference, wire).read("outputs")
+            with self.subTest(case=name):
+                self.assertEqual({node: value.shape for node, value in values.items()}, nodes)
+
+
+def _with_losses_as_outputs(wire):
+    wire = copy.deepcopy(wire)
+    wire["graph"]["outputs"] = [update["loss"] for update in wire["updates"]]
+    return wire
+
+
+def _some_places(array):
+    chosen = np.random.RandomState(0).permutation(array.size)[:AT_MOST]
+    return [np.unravel_index(flat, array.shape) for flat in chosen]
+
+
+def _slope(wire, loss, parameter, place):
+    up, down = (_nudged_loss(wire, loss, parameter, (place, way)) for way in (NUDGE, -NUDGE))
+    return (up - down) / (2 * NUDGE)
+
+
+def _nudged_loss(wire, loss, parameter, change):
+    usual = job_for(wire).initial
+
+    def initial(name):
+        value = usual(name).astype(np.float64)
+        if name == parameter:
+            value[change[0]] += change[1]
+        return value
+
+    return start(reference, wire, initial=initial).read("outputs")[loss]
+
+
+if __name__ == "__main__":
+    unittest.main()

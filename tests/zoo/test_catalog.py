@@ -1,0 +1,159 @@
+"""Is the zoo what it says it is: the published counts, the thesis's settings, names that are found?"""
+
+from dataclasses import replace
+
+import pytest
+
+from netdyno.errors import NetdynoError
+from netdyno.graph.model import Optimizer
+from netdyno.graph.totals import totals
+from netdyno.zoo.catalog import Entry, entries, find_entry, find_network, resolve
+from netdyno.zoo.datasets import datasets, find_dataset
+
+PUBLISHED = {  # parameters, then MACs of one image as far as they are published (unit, figures)
+    ("lenet", "mnist"): (61_706, 416_520),
+    ("alexnet", "cifar10"): (2_472_266, None),
+    ("resnet50", "cifar10"): (23_520_842, None),
+    ("googlenet", "cifar10"): (6_166_250, None),
+    ("vgg16", "cifar10"): (15_253_578, 313.73e6),
+    ("alexnet", "imagenet"): (60_965_224, 724e6),
+    ("resnet50", "imagenet"): (25_557_032, 4.09e9),
+    ("googlenet", "imagenet"): (6_998_552, 1.58e9),
+    ("vgg16", "imagenet"): (138_357_544, 15.47e9),
+    ("alexnet-owt", "imagenet"): (61_100_840, 0.714e9),
+    ("googlenet-bn", "imagenet"): (6_624_904, 1.50e9),
+}
+THESIS = {  # batch, learning rate
+    ("lenet", "mnist"): (64, 0.01),
+    ("alexnet", "cifar10"): (128, 0.01),
+    ("resnet50", "cifar10"): (128, 0.1),
+    ("googlenet", "cifar10"): (128, 0.1),
+    ("vgg16", "cifar10"): (128, 0.01),
+    ("alexnet", "imagenet"): (128, 0.01),
+    ("resnet50", "imagenet"): (8, 0.1),
+    ("vgg16", "imagenet"): (8, 0.01),
+}
+every_entry = pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.network}-{entry.dataset.name}")
+
+
+def test_the_zoo_holds_the_nine_cases_and_two_later_forms() -> None:
+    assert {(entry.network, entry.dataset.name) for entry in entries()} == set(PUBLISHED)
+    assert len(entries()) == 11
+
+
+@every_entry
+def test_counts_are_the_published_ones(entry: Entry) -> None:
+    parameters, macs = PUBLISHED[entry.network, entry.dataset.name]
+    counted = totals(resolve(entry, 3))
+    assert counted.parameters == entry.parameters == parameters
+    assert counted.macs == 3 * entry.macs
+    assert macs is None or entry.macs == pytest.approx(macs, rel=2e-3)
+
+
+@every_entry
+def test_macs_of_an_image_do_not_depend_on_the_batch(entry: Entry) -> None:
+    assert totals(resolve(entry, 1)).macs == entry.macs
+
+
+@every_entry
+def test_the_recipe_also_works_at_its_verify_size(entry: Entry) -> None:
+    full, small = resolve(entry, 2), resolve(entry, 2, image_size=entry.verify_size)
+    assert [node.op for node in small.graph.nodes] == [node.op for node in full.graph.nodes]
+    assert small.graph.shapes()["loss"] == ()
+    assert totals(small).macs <= totals(full).macs
+
+
+@every_entry
+def test_every_entry_trains_everything_it_can_with_momentum(entry: Entry) -> None:
+    training = resolve(entry, 2)
+    (update,) = training.updates
+    assert (update.name, update.loss) == ("train", "loss")
+    assert update.parameters == tuple(p.name for p in training.graph.parameters if p.trainable)
+    assert update.optimizer == Optimizer(kind="momentum", learning_rate=entry.learning_rate, momentum=0.9)
+    assert training.graph.shapes()[training.graph.outputs[0]] == (2, entry.dataset.classes)
+
+
+@every_entry
+def test_every_entry_says_where_it_comes_from(entry: Entry) -> None:
+    assert len(entry.source) > 20
+
+
+@pytest.mark.parametrize("case", THESIS, ids="-".join)
+def test_batch_and_learning_rate_are_those_of_the_thesis(case: tuple[str, str]) -> None:
+    entry = find_entry(*case)
+    assert (entry.batch, entry.learning_rate) == THESIS[case]
+
+
+def test_a_learning_rate_other_than_the_thesis_has_a_note() -> None:
+    entry = find_entry("googlenet", "imagenet")
+    assert entry.learning_rate == 0.01
+    assert "0.1" in entry.note
+
+
+def test_alexnet_takes_larger_crops_than_its_dataset() -> None:
+    entry = find_entry("alexnet", "imagenet")
+    assert (entry.image_size, entry.dataset.size) == (227, 224)
+    assert resolve(entry, 1).graph.inputs[0].shape == (1, 3, 227, 227)
+
+
+def test_shapes_along_resnet50_are_those_of_the_paper() -> None:
+    shapes = resolve(find_entry("resnet50", "imagenet"), 1).graph.shapes()
+    last = [f"stage{stage}.block{block}.relu3" for stage, block in ((1, 3), (2, 4), (3, 6), (4, 3))]
+    assert [shapes[name][1:] for name in last] == [(256, 56, 56), (512, 28, 28), (1024, 14, 14), (2048, 7, 7)]
+
+
+def test_shapes_along_googlenet_are_those_of_the_paper() -> None:
+    shapes = resolve(find_entry("googlenet", "imagenet"), 1).graph.shapes()
+    assert shapes["max_pool1"] == (1, 64, 56, 56)
+    assert shapes["inception3a.output"] == (1, 256, 28, 28)
+    assert shapes["inception4e.output"] == (1, 832, 14, 14)
+    assert shapes["inception5b.output"] == (1, 1024, 7, 7)
+
+
+def test_names_read_like_the_paper() -> None:
+    names = {p.name for p in resolve(find_entry("googlenet-bn"), 1).graph.parameters}
+    assert {"conv1.weight", "inception3a.1x1.weight", "inception3a.1x1.bn.running_mean", "fc.bias"} <= names
+
+
+def test_a_network_without_a_dataset_is_taken_on_its_first() -> None:
+    assert find_entry("lenet").dataset.name == "mnist"
+    assert find_entry("vgg16", None).dataset.name == "cifar10"
+    assert [entry.dataset.name for entry in find_network("vgg16")] == ["cifar10", "imagenet"]
+
+
+def test_an_unknown_network_suggests_the_nearest() -> None:
+    with pytest.raises(NetdynoError, match=r"no network named 'resnet5O'.*Did you mean 'resnet50'\?"):
+        find_entry("resnet5O", "imagenet")
+
+
+def test_an_unknown_dataset_suggests_the_nearest() -> None:
+    with pytest.raises(NetdynoError, match=r"no dataset named 'cifar-10'.*Did you mean 'cifar10'\?"):
+        find_entry("vgg16", "cifar-10")
+    with pytest.raises(NetdynoError, match=r"Did you mean 'imagenet'\?"):
+        find_dataset("imagnet")
+
+
+def test_a_network_that_is_not_on_a_dataset_says_where_it_is() -> None:
+    with pytest.raises(NetdynoError, match=r"network 'lenet': expected a dataset among mnist, received 'cifar10'"):
+        find_entry("lenet", "cifar10")
+
+
+def test_an_image_too_small_is_refused_with_the_layer_that_needs_more() -> None:
+    with pytest.raises(NetdynoError, match=r"node 'max_pool\d' \(max_pool\): expected an image of at least"):
+        resolve(find_entry("alexnet", "imagenet"), 1, image_size=32)
+
+
+def test_a_batch_of_nothing_is_refused() -> None:
+    with pytest.raises(NetdynoError, match="'images': expected a shape of whole numbers over 0"):
+        resolve(find_entry("lenet"), 0)
+
+
+def test_the_learning_rate_of_an_entry_reaches_its_update() -> None:
+    entry = replace(find_entry("lenet"), learning_rate=0.5)
+    assert resolve(entry, 1).updates[0].optimizer.learning_rate == 0.5
+
+
+def test_datasets_are_found_by_name() -> None:
+    assert [find_dataset(dataset.name) for dataset in datasets()] == list(datasets())
+    imagenet = find_dataset("imagenet")
+    assert (imagenet.classes, imagenet.training_images) == (1000, 1_281_167)
