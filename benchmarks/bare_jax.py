@@ -1,30 +1,27 @@
 """How fast is JAX without any harness? Hand-written training loops over jax.lax, to hold the adapter against.
 
-    python benchmarks/bare_jax.py --network lenet --dataset mnist --batch 64 --seconds 5
+    echo 100 | python benchmarks/bare_jax.py --network lenet --dataset mnist --batch 64
 
-prints one JSON line: the median of seconds per step over the timed blocks, and every block.
+prints the seconds that a hundred steps took; see blocks.py.
 """
 
 import argparse
-import json
 import math
 import os
-import statistics
-import time
 from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from blocks import serve
 from jax import lax
 
-BLOCK_S = 0.05  # the least a timed block lasts
 LEARNING_RATE = 0.01
 MOMENTUM = 0.9
 
 
 class Variables:
-    """Hands out a network's variables in the order it asks: drawn on the first pass, given on the later ones."""
+    """A network's variables in the order it asks for them: drawn on the first pass, given on later ones."""
 
     def __init__(self, kept=None, key=None, precision="float32") -> None:
         self.kept = kept
@@ -78,7 +75,10 @@ def batch_norm(v, x):
     size = x.shape[-1]
     wide = x.astype(jnp.float32)
     mean = jnp.mean(wide, (0, 1, 2))
-    variance = jnp.mean(jnp.square(wide - mean), (0, 1, 2))
+    if x.dtype == jnp.bfloat16:
+        variance = jnp.maximum(jnp.mean(jnp.square(wide), (0, 1, 2)) - jnp.square(mean), 0.0)
+    else:
+        variance = jnp.mean(jnp.square(wide - mean), (0, 1, 2))
     count = x.size // size
     running_mean, running_variance = v.statistic(size, 0.0), v.statistic(size, 1.0)
     v.next_statistics += [
@@ -245,30 +245,6 @@ def prepare(options) -> None:
     jax.config.update("jax_platforms", options.device)
 
 
-def timed_blocks(training, seconds) -> list[float]:
-    """Seconds per step of each block, after a first step and a third of the time to warm up."""
-    training.step()
-    training.wait()
-    steps = 1
-    end = time.perf_counter() + seconds / 3
-    while time.perf_counter() < end:
-        taken = measure(training, steps)
-        steps = max(steps, math.ceil(BLOCK_S / taken))
-    end = time.perf_counter() + seconds
-    blocks = []
-    while not blocks or time.perf_counter() < end:
-        blocks.append(measure(training, steps))
-    return blocks
-
-
-def measure(training, steps) -> float:
-    start = time.perf_counter()
-    for _ in range(steps):
-        training.step()
-    training.wait()
-    return (time.perf_counter() - start) / steps
-
-
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--network", default="lenet", choices=sorted({network for network, _ in CASES}))
@@ -278,7 +254,6 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--execution", default="compiled", choices=("compiled",))
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=5.0)
     options = parser.parse_args()
     if (options.network, options.dataset) not in CASES:
         parser.error(f"expected one of {sorted(CASES)}, received {(options.network, options.dataset)}")
@@ -288,8 +263,8 @@ def read_options() -> argparse.Namespace:
 def main() -> None:
     options = read_options()
     prepare(options)
-    blocks = timed_blocks(Training(options), options.seconds)
-    print(json.dumps({"seconds_per_step": statistics.median(blocks), "blocks": blocks}))
+    training = Training(options)
+    serve(training.step, training.wait)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,17 @@
 """How fast is PyTorch without any harness? Hand-written training loops over torch.nn, to hold the adapter against.
 
-    python benchmarks/bare_pytorch.py --network lenet --dataset mnist --batch 64 --seconds 5
+    echo 100 | python benchmarks/bare_pytorch.py --network lenet --dataset mnist --batch 64
 
-prints one JSON line: the median of seconds per step over the timed blocks, and every block.
+prints the seconds that a hundred steps took; see blocks.py.
 """
 
 import argparse
 import contextlib
-import json
-import statistics
-import time
 
 import torch
+from blocks import serve
 from torch import nn
 from torch.nn import functional
-
-BLOCK_S = 0.05  # the least a timed block lasts
 
 
 class LeNet(nn.Module):
@@ -199,30 +195,6 @@ def narrowed(options):
     return contextlib.nullcontext()
 
 
-def timed_blocks(step, options) -> list[float]:
-    """Seconds per step of each block, after a first step and a warm-up of a third of the time."""
-    measure(step, 1, options.device)
-    warm_until = time.perf_counter() + options.seconds / 3
-    latest = measure(step, 1, options.device)
-    while time.perf_counter() < warm_until:
-        latest = measure(step, 1, options.device)
-    steps = max(1, round(BLOCK_S / latest + 0.5))
-    blocks = []
-    end = time.perf_counter() + options.seconds
-    while time.perf_counter() < end or not blocks:
-        blocks.append(measure(step, steps, options.device))
-    return blocks
-
-
-def measure(step, steps, device) -> float:
-    start = time.perf_counter()
-    for _ in range(steps):
-        step()
-    if device == "cuda":
-        torch.cuda.synchronize()
-    return (time.perf_counter() - start) / steps
-
-
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--network", default="lenet", choices=sorted({network for network, _ in CASES}))
@@ -232,7 +204,6 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--execution", default="eager", choices=("eager", "compiled"))
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=5.0)
     options = parser.parse_args()
     if (options.network, options.dataset) not in CASES:
         parser.error(f"expected one of {sorted(CASES)}, received {(options.network, options.dataset)}")
@@ -241,8 +212,8 @@ def read_options() -> argparse.Namespace:
 
 def main() -> None:
     options = read_options()
-    blocks = timed_blocks(training_step(options), options)
-    print(json.dumps({"seconds_per_step": statistics.median(blocks), "blocks": blocks}))
+    wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
+    serve(training_step(options), wait)
 
 
 if __name__ == "__main__":

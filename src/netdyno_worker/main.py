@@ -36,7 +36,7 @@ def main(arguments):
         emit = Events(file)
         try:
             request = read_request(request_path)
-            _keep_to_cpus(request["threads"])
+            keep_to_cpus(request["threads"])
             adapters.__path__.extend(request["adapter_path"])
             adapter = load_adapter(request["adapter"])
             emit("hello", protocol=PROTOCOL, worker=request["worker"], **_versions(adapter))
@@ -52,16 +52,16 @@ def main(arguments):
 
 
 def _measure(adapter, request, emit):
-    trainer, batch = _build(adapter, request, request, emit)
-    trainer.feed(batch)
+    trainer = prepare(adapter, request, emit)
     measure(trainer, Settings(**request["settings"]), emit)
 
 
 def _prove(adapter, request, emit):
     """Several cases in one process: importing a framework can take longer than proving a small network."""
     for case in request["cases"]:
-        trainer, batch = _build(adapter, request, case, emit)
-        arrays = prove(trainer, batch, case["steps"])
+        trainer, program = build(adapter, request, case, emit)
+        batches = [synthetic_batch(program, request["seed"] + number) for number in range(case["batches"])]
+        arrays = prove(trainer, batches, case["steps"])
         if case["role"] == "reference":
             write_arrays(case["arrays"], arrays)
             emit("proof", case=case["name"])
@@ -72,8 +72,15 @@ def _prove(adapter, request, emit):
 TASKS = {"measure": _measure, "prove": _prove}
 
 
-def _build(adapter, request, case, emit):
-    """A trainer for the case's training and its batch, after saying `built`."""
+def prepare(adapter, request, emit):
+    """A trainer that has been built and fed: what a run measures."""
+    trainer, program = build(adapter, request, request, emit)
+    trainer.feed(synthetic_batch(program, request["seed"]))
+    return trainer
+
+
+def build(adapter, request, case, emit):
+    """A trainer for the case's training and its program, after saying `built`."""
     program = read_program(case["training"])
     _refuse_unknown_ops(adapter, program)
     weights = Weights(program, request["seed"])
@@ -98,7 +105,7 @@ def _build(adapter, request, case, emit):
         settings=trainer.settings(),
         host_peak_bytes=host_peak_bytes(),
     )
-    return trainer, synthetic_batch(program, request["seed"])
+    return trainer, program
 
 
 def _refuse_unknown_ops(adapter, program):
@@ -122,7 +129,7 @@ def _say_failure(emit, error):
     traceback.print_exc()
 
 
-def _keep_to_cpus(threads):
+def keep_to_cpus(threads):
     """Stay on as many CPUs as there are threads: some frameworks obey nothing else."""
     if hasattr(os, "sched_setaffinity"):
         usable = sorted(os.sched_getaffinity(0))

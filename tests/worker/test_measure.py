@@ -63,7 +63,7 @@ class MeasureTest(unittest.TestCase):
         self.assertTrue(all(s["seconds"] / s["steps"] < 0.011 for s in fields_of(events, "sample")))
 
     def test_warm_up_lasts_until_the_speed_has_settled(self):
-        trainer = FakeTrainer(lambda step: 0.01 * (1 + 2 * 0.97 ** step))
+        trainer = FakeTrainer(lambda step: 0.01 * (1 + 2 * 0.97**step))
         events = run(trainer)
         self.assertTrue(fields_of(events, "warmup")[0]["steady"])
         self.assertTrue(all(s["seconds"] / s["steps"] < 0.011 for s in fields_of(events, "sample")))

@@ -9,7 +9,7 @@ from netdyno.errors import NetdynoError
 from netdyno.graph.check import check_training
 from netdyno.graph.model import Draw, Optimizer, Parameter, constant
 from netdyno.zoo.builder import Net, Value
-from netdyno.zoo.initial import glorot
+from netdyno.zoo.initial import he
 
 
 @pytest.fixture
@@ -66,12 +66,12 @@ def test_a_name_given_twice_is_refused(net: Net, images: Value) -> None:
 
 
 def test_weights_start_within_the_limit_of_their_layer(net: Net, images: Value) -> None:
-    x = net.convolution(images, 12, 3, groups=2, name="grouped")
-    x = net.flatten(net.convolution(x, 2, 5, initial=glorot, name="tanh"))
+    x = net.convolution(images, 12, 3, groups=2, initial=he, name="grouped")
+    x = net.flatten(net.convolution(x, 2, 5, name="plain"))
     parameters = _parameters(net, net.classifier(x, name="fc"))
-    limits = {name: parameters[f"{name}.weight"].initial.high for name in ("grouped", "tanh", "fc")}
+    limits = {name: parameters[f"{name}.weight"].initial.high for name in ("grouped", "plain", "fc")}
     assert limits["grouped"] == pytest.approx(sqrt(6 / (3 * 9)))
-    assert limits["tanh"] == pytest.approx(sqrt(6 / (12 * 25 + 2 * 25)))
+    assert limits["plain"] == pytest.approx(sqrt(6 / (12 * 25 + 2 * 25)))
     assert limits["fc"] == pytest.approx(1 / sqrt(8))
     assert parameters["fc.weight"].initial.low == -limits["fc"]
     assert parameters["fc.bias"].initial == constant(0.0)

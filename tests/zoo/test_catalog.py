@@ -1,6 +1,7 @@
 """Is the zoo what it says it is: the published counts, the thesis's settings, names that are found?"""
 
 from dataclasses import replace
+from math import prod, sqrt
 
 import pytest
 
@@ -157,3 +158,17 @@ def test_datasets_are_found_by_name() -> None:
     assert [find_dataset(dataset.name) for dataset in datasets()] == list(datasets())
     imagenet = find_dataset("imagenet")
     assert (imagenet.classes, imagenet.training_images) == (1000, 1_281_167)
+
+
+@every_entry
+def test_only_convolutions_that_batch_norm_follows_start_wide(entry: Entry) -> None:
+    """Without normalisation the wider start makes deep networks diverge on one repeated batch."""
+    graph = resolve(entry, 1).graph
+    normalised = {node.inputs[0] for node in graph.nodes if node.op == "batch_norm"}
+    limits = {parameter.name: parameter.initial.high for parameter in graph.parameters}
+    for node in graph.nodes:
+        if node.op == "convolution":
+            out, *rest = graph.shapes()[node.inputs[1]]
+            fan_in, fan_out = prod(rest), out * prod(rest[1:])
+            wide, narrow = sqrt(6 / fan_in), sqrt(6 / (fan_in + fan_out))
+            assert limits[node.inputs[1]] == pytest.approx(wide if node.name in normalised else narrow)

@@ -14,6 +14,8 @@ from netdyno.report.console import say_error
 # What typer raises for a wrong option; it keeps the class to itself, so it is found as an ancestor of a public one.
 USAGE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
+STOPPED = 130  # what a shell reports for Ctrl-C
+
 app = typer.Typer(
     name="netdyno",
     help="A dynamometer for neural networks: the same network in any framework, measured with its uncertainty.",
@@ -54,8 +56,9 @@ def main() -> None:
     except USAGE_ERROR as error:
         code = _tell_usage(error)
     except (KeyboardInterrupt, typer.Abort):
+        code = STOPPED
+    if code == STOPPED:
         say_error("stopped. What was finished is kept; the same command continues.")
-        code = 130
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -20,6 +20,8 @@ def check_training(training: Training) -> None:
     for output in graph.outputs:
         _expect(output in graph.shapes(), f"output '{output}'", "the name of a value", output)
     _expect(bool(training.updates), "a training", "at least one update", "none")
+    names = [update.name for update in training.updates]
+    _expect(len(set(names)) == len(names), "updates", "names used once", names)
     for update in training.updates:
         _check_update(update, graph)
 

@@ -70,11 +70,15 @@ def same(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
 
 
 def flatten(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    if not inputs[0]:
+        raise ShapeError("a value of rank 1 or more, received []")
     return (inputs[0][0], prod(inputs[0][1:]))
 
 
 def concat(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
     first = inputs[0]
+    if len(first) < 2:
+        raise ShapeError(f"values of rank 2 or more, received {list(first)}")
     for other in inputs[1:]:
         if other[:1] + other[2:] != first[:1] + first[2:]:
             raise ShapeError(f"inputs alike but for channels, received {[list(shape) for shape in inputs]}")

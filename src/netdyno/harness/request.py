@@ -36,12 +36,13 @@ def measure_request(cell: Cell, training: Training, side: WorkerSide, settings: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofCase:
-    """Train `training` for `steps` updates; the reference writes `arrays`, everybody else compares with it."""
+    """Gradients on `batches` batches and `steps` updates; the reference writes `arrays`, others compare with it."""
 
     name: str
     training: Training
     arrays: Path
-    steps: int
+    steps: int = 3
+    batches: int = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,7 @@ def prove_request(cases: list[ProofCase], side: WorkerSide, manner: ProofManner)
                 "training": to_wire(case.training),
                 "arrays": str(case.arrays),
                 "steps": case.steps,
+                "batches": case.batches,
                 "role": manner.role,
             }
             for case in cases

@@ -5,7 +5,7 @@ from math import prod
 from netdyno.errors import NetdynoError
 from netdyno.graph.model import Draw, Shape, constant
 from netdyno.zoo.draft import Draft, Value, checked_shape
-from netdyno.zoo.initial import Limit, he, logits
+from netdyno.zoo.initial import Limit, glorot, logits
 from netdyno.zoo.padding import Pad, Size, ceil_padding, four_sides, pair
 
 __all__ = ["Net", "Value"]
@@ -24,7 +24,7 @@ class Net(Draft):
         pad: Pad = 0,
         groups: int = 1,
         bias: bool = True,
-        initial: Limit = he,
+        initial: Limit = glorot,
         name: str | None = None,
     ) -> Value:
         name = name or self._next("conv")
@@ -34,7 +34,7 @@ class Net(Draft):
         return self.node("convolution", x, *vectors, name=name, **attributes)
 
     def linear(
-        self, x: Value, features: int, *, bias: bool = True, initial: Limit = he, name: str | None = None
+        self, x: Value, features: int, *, bias: bool = True, initial: Limit = glorot, name: str | None = None
     ) -> Value:
         name = name or self._next("linear")
         weights = self._weights(name, (features, self._features(name, x)), bias, initial)
@@ -73,12 +73,20 @@ class Net(Draft):
     def global_mean_pool(self, x: Value, *, name: str | None = None) -> Value:
         return self.node("global_mean_pool", x, name=name)
 
-    def batch_norm(self, x: Value, *, epsilon: float = 1e-5, momentum: float = 0.1, name: str | None = None) -> Value:
-        """`momentum` is the share of the new batch in the running statistics."""
+    def batch_norm(
+        self,
+        x: Value,
+        *,
+        epsilon: float = 1e-5,
+        momentum: float = 0.1,
+        scale: float = 1.0,
+        name: str | None = None,
+    ) -> Value:
+        """`momentum` is the share of the new batch in the running statistics, `scale` where its scale starts."""
         name = name or self._next("bn")
         width = (self._features(name, x),)
         vectors = (
-            self.parameter(f"{name}.scale", width, constant(1.0)),
+            self.parameter(f"{name}.scale", width, constant(scale)),
             self.parameter(f"{name}.shift", width, constant(0.0)),
             self.parameter(f"{name}.running_mean", width, constant(0.0), trainable=False),
             self.parameter(f"{name}.running_variance", width, constant(1.0), trainable=False),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from netdyno.zoo.builder import Net, Value
+from netdyno.zoo.initial import glorot, he
 
 # Columns of the paper's table: 1×1, 3×3 reduce, 3×3, 5×5 reduce, 5×5, pool projection.
 INCEPTIONS: dict[str, tuple[int, int, int, int, int, int]] = {
@@ -81,8 +82,16 @@ class Layers:
 
     def convolution(self, x: Value, channels: int, kernel: int, *, name: str, stride: int = 1) -> Value:
         """Convolution, batch norm if any, relu."""
-        pad = kernel // 2
-        x = self.net.convolution(x, channels, kernel, stride=stride, pad=pad, bias=self.bias, name=name)
+        x = self.net.convolution(
+            x,
+            channels,
+            kernel,
+            stride=stride,
+            pad=kernel // 2,
+            bias=self.bias,
+            initial=glorot if self.epsilon is None else he,
+            name=name,
+        )
         if self.epsilon is not None:
             x = self.net.batch_norm(x, epsilon=self.epsilon, name=f"{name}.bn")
         return self.net.relu(x, name=f"{name}.relu")

@@ -1,8 +1,8 @@
 """How XLA slides windows fast: convolutions and pools over NHWC images, with other forms on the CPU.
 
-XLA's CPU backend runs some of its own window operations far below what the same arithmetic costs in another form
-(measured with jaxlib 0.10.2): the gradient of a max pool by 10 to 40 times, a 1x1 convolution's by 3, and a
-convolution whose kernel is larger than its image by 10, because XLA then swaps the two. On a GPU its own are used.
+XLA's CPU backend runs some of its own window operations far slower than the same arithmetic in another form
+(seen with jaxlib 0.10.2): a max pool with its gradient 3 to 20 times, a 1x1 convolution's weight gradient 2 to 4
+times, a convolution whose kernel is larger than its image 6 to 12 times. On a GPU its own are used.
 """
 
 import jax
@@ -26,12 +26,12 @@ class Windows(object):
             return plain(x, kernel)
         if kernel.shape[:2] == (1, 1) and not any(attributes["padding"]):
             return self._product(_strided(x, attributes["strides"]), kernel[0, 0])
-        if x.shape[3] == 1:
+        if x.shape[3] == 1 and x.dtype == jnp.float32:
             return _chosen(_one_channel(attributes), plain, plain)(x, kernel)
         patches = self._patches(attributes)
         if kernel.shape[0] * kernel.shape[1] > min(_area(x), _area(jax.eval_shape(plain, x, kernel))):
             return _chosen(patches, patches, plain)(x, kernel)
-        if x.shape[3] < 8:
+        if x.shape[3] < 8 and x.dtype == jnp.float32:
             return _chosen(plain, patches, plain)(x, kernel)
         return plain(x, kernel)
 
@@ -40,10 +40,11 @@ class Windows(object):
         if not self._rewrite:
             lowest = np.array(-np.inf, x.dtype)
             return lax.reduce_window(x, lowest, lax.max, *_window(attributes))
-        best, *others = _shifted(x, attributes["kernel"], attributes, -np.inf)
+        wide = x.astype(jnp.float32)  # a CPU selects narrower numbers many times slower
+        best, *others = _shifted(wide, attributes["kernel"], attributes, -np.inf)
         for other in others:
             best = jnp.where(other > best, other, best)
-        return best
+        return best.astype(x.dtype)
 
     def mean_pool(self, x, attributes):
         """Summed in float32; padding does not count in the divisor."""

@@ -1,0 +1,188 @@
+"""Does a common definition cost speed? netdyno against plain loops over the framework's own layers.
+
+    python benchmarks/against_bare.py                                             every case, on the CPU
+    python benchmarks/against_bare.py --device cuda pytorch-2:resnet50/imagenet:256:bfloat16:compiled
+
+Both sides run in processes of their own, in the same interpreter, and their blocks take turns: netdyno, bare, bare,
+netdyno … A shared machine then disturbs both alike. The ratio of a pair is bare ÷ netdyno seconds; over 1 means
+that netdyno is faster.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from netdyno.frameworks.environments import find_interpreter
+from netdyno.frameworks.home import home
+from netdyno.frameworks.spec import find_spec
+from netdyno.harness.complete import Bench
+from netdyno.harness.launch import thread_variables
+from netdyno.harness.request import WorkerSide, measure_request
+from netdyno.harness.worker_file import pack_worker, worker_hash
+from netdyno.results.cell import Cell
+
+HERE = Path(__file__).parent
+BARE = {"pytorch-2": "bare_pytorch.py", "jax": "bare_jax.py"}
+NETWORKS = ("lenet/mnist:64", "alexnet/cifar10:128", "googlenet/imagenet:8", "resnet50/cifar10:16")
+MANNERS = (("pytorch-2", "eager"), ("pytorch-2", "compiled"), ("jax", "compiled"))
+GOAL = 0.99
+BLOCK_S = 0.6
+WARM_UP_S = 3.0
+REST_S = 0.05  # lets the other side's threads stop spinning
+
+
+@dataclass(frozen=True)
+class Side:
+    """A process that times blocks on request."""
+
+    process: subprocess.Popen[str]
+
+    @classmethod
+    def start(cls, command: list[str], threads: int) -> "Side":
+        environment = {**os.environ, **thread_variables(threads)}
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        )
+        side = cls(process)
+        side._answer()
+        return side
+
+    def block_s(self, steps: int) -> float:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{steps}\n")
+        self.process.stdin.flush()
+        seconds = float(self._answer())
+        time.sleep(REST_S)
+        return seconds
+
+    def stop(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+    def _answer(self) -> str:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith("block:"):
+                return line.partition(":")[2].strip()
+        assert self.process.stderr is not None
+        raise SystemExit(f"a side ended: {self.process.stderr.read()[-2000:]}")
+
+
+def main() -> None:
+    options = read_options()
+    print(f"{'framework':<11}{'network':<22}{'batch':>6} {'precision':<10}{'execution':<10}", end="")
+    print(f"{'bare/s':>9}{'netdyno/s':>11}{'ratio':>8}{'lowest':>8}{'highest':>8}  pairs")
+    short = 0
+    for case in options.cases or default_cases():
+        short += not report(case, options)
+    if options.device == "cpu":
+        short += not report_harness_cost()
+    sys.exit(1 if short else 0)
+
+
+def report(case: str, options: argparse.Namespace) -> bool:
+    """Measure and print one case; did it reach the goal?"""
+    cell = read_case(case, options)
+    ratios: list[float] = []
+    speeds: tuple[list[float], list[float]] = ([], [])
+    for _ in range(options.processes):
+        with tempfile.TemporaryDirectory() as folder:
+            netdyno, bare = start_sides(cell, Path(folder))
+            for bare_s, netdyno_s in pairs(netdyno, bare, options.pairs):
+                ratios.append(bare_s / netdyno_s)
+                speeds[0].append(cell.batch / bare_s)
+                speeds[1].append(cell.batch / netdyno_s)
+            netdyno.stop()
+            bare.stop()
+    ratio = statistics.median(ratios)
+    name = f"{cell.network}/{cell.dataset}"
+    print(f"{cell.framework:<11}{name:<22}{cell.batch:>6} {cell.precision:<10}{cell.execution:<10}", end="")
+    print(f"{statistics.median(speeds[0]):>9.1f}{statistics.median(speeds[1]):>11.1f}{ratio:>8.3f}", end="")
+    print(f"{min(ratios):>8.3f}{max(ratios):>8.3f}  {len(ratios)}", flush=True)
+    return ratio >= GOAL
+
+
+def pairs(netdyno: Side, bare: Side, count: int) -> list[tuple[float, float]]:
+    """Seconds per step of (bare, netdyno), after a common warm-up, in turns whose order alternates."""
+    steps = settle(netdyno, bare)
+    found = []
+    for number in range(count):
+        if number % 2:
+            bare_s = bare.block_s(steps)
+            netdyno_s = netdyno.block_s(steps)
+        else:
+            netdyno_s = netdyno.block_s(steps)
+            bare_s = bare.block_s(steps)
+        found.append((bare_s / steps, netdyno_s / steps))
+    return found
+
+
+def settle(netdyno: Side, bare: Side) -> int:
+    """Warm both up; how many steps fill a block?"""
+    for side in (netdyno, bare):
+        side.block_s(1)
+    steps = 1
+    end = time.monotonic() + 2 * WARM_UP_S
+    while time.monotonic() < end:
+        seconds = max(netdyno.block_s(steps), bare.block_s(steps))
+        steps = max(1, min(10 * steps, round(steps * BLOCK_S / seconds)))
+    return steps
+
+
+def start_sides(cell: Cell, folder: Path) -> tuple[Side, Side]:
+    spec = find_spec(cell.framework)
+    python = str(find_interpreter(spec, {}).path)
+    worker = pack_worker(home() / "workers")
+    bench = Bench(threads=cell.threads, folder=Path.cwd(), framework=cell.framework)
+    side = WorkerSide(adapter=spec.adapter, adapter_path=(), worker_hash=worker_hash(worker))
+    (folder / "request.json").write_text(json.dumps(measure_request(cell, bench.training(cell), side, {})))
+    ours = [python, str(HERE / "netdyno_side.py"), str(worker), str(folder / "request.json")]
+    theirs = [python, str(HERE / BARE[cell.framework])]
+    for name in ("network", "dataset", "batch", "precision", "execution", "device", "threads"):
+        theirs += [f"--{name}", str(getattr(cell, name))]
+    return Side.start(ours, cell.threads), Side.start(theirs, cell.threads)
+
+
+def read_case(text: str, options: argparse.Namespace) -> Cell:
+    framework, network, batch, precision, execution = text.split(":")
+    bench = Bench(threads=options.threads, folder=Path.cwd(), framework=framework)
+    wish = {"framework": framework, "network": network, "batch": int(batch), "precision": precision}
+    return bench.complete({**wish, "execution": execution, "device": options.device})
+
+
+def default_cases() -> list[str]:
+    return [f"{framework}:{network}:float32:{execution}" for framework, execution in MANNERS for network in NETWORKS]
+
+
+def report_harness_cost() -> bool:
+    """Seconds per step of the adapter that does nothing: all that is left is netdyno."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "netdyno.cli.main", "--store", f"{folder}/results.sqlite"]
+        cell = ["--framework", "null", "--network", "lenet", "--batch", "1", "--seconds", "2"]
+        subprocess.run([*command, "run", *cell], check=True, capture_output=True)
+        told = subprocess.run([*command, "results", "--json"], check=True, capture_output=True).stdout
+    microseconds = 1e6 / json.loads(told)[0]["images_per_s"]
+    print(f"harness cost per step (null adapter): {microseconds:.3f} µs")
+    return microseconds <= 20
+
+
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="*", metavar="FRAMEWORK:NETWORK/DATASET:BATCH:PRECISION:EXECUTION")
+    parser.add_argument("--pairs", type=int, default=8, help="of blocks in each pair of processes")
+    parser.add_argument("--processes", type=int, default=3, help="pairs of fresh processes")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
