@@ -8,7 +8,13 @@ So gradients are compared on several batches, and a tensor's error is the smalle
 import numpy as np
 
 FLOOR = 1e-3  # a tensor this much smaller than the largest of its kind is judged against the largest
-CHOOSE = {"outputs": max, "losses": max, "gradients": min, "moved": max}  # among a tensor's batches
+CHOOSE = {
+    "outputs": max,
+    "losses": max,
+    "gradients": min,
+    "parameters": max,
+    "moved": max,
+}  # among a tensor's batches
 
 
 def prove(trainer, batches, steps):
@@ -25,6 +31,7 @@ def prove(trainer, batches, steps):
         trainer.wait()
         _add(seen, "losses", number, trainer.read("losses"))
     after = trainer.read("parameters")
+    _add(seen, "parameters", 0, after)
     _add(seen, "moved", 0, {name: _wide(after[name]) - _wide(before[name]) for name in after})
     return seen
 

@@ -12,7 +12,7 @@ from netdyno.zoo.catalog import entries, find_entry, resolve
 from tests.parity.conftest import candidate_for
 
 WRONG = Path(__file__).parent / "wrong"
-BATCH = 4
+BATCH = 8
 
 
 def _candidates():

@@ -18,6 +18,7 @@ class ProveTest(unittest.TestCase):
             "gradients/0/train/w": np.array([3.0, 4.0]),
             "gradients/1/train/w": np.array([4.0, 3.0]),
             "gradients/0/train/b": np.array([0.0, 0.0]),
+            "parameters/0/w": np.array([0.9, 0.9]),
             "moved/0/w": np.array([-0.1, -0.1]),
         }
         write_arrays(self.path, self.reference)

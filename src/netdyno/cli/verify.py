@@ -22,7 +22,7 @@ from netdyno.report.console import data_console, print_json, talk_console
 from netdyno.report.tables import proofs_table
 from netdyno.zoo.catalog import Entry, entries, find_network, resolve
 
-BATCH = 4
+BATCH = 8
 
 
 def verify(

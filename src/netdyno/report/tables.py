@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich import box
+from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -15,18 +16,19 @@ COLOURS = {"faster": "green", "slower": "red", "cannot tell": "yellow"}
 
 
 def new_table(*columns: str, right: Sequence[str] = ()) -> Table:
-    """A table in the house's style; the columns named in `right` hold numbers."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    """A table in the house's style; the columns named in `right` hold numbers, the last may take several lines."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        justify: JustifyMethod = "right" if column in right else "left"
+        table.add_column(column, justify=justify, overflow="fold", no_wrap=column != columns[-1])
     return table
 
 
 def results_table(results: Sequence[Result]) -> Table:
     """One line per cell: the speed with its interval, or why there is none."""
     table = new_table(
-        "network", "framework", "how", "batch", "images/s", "95 % interval", "runs", "verdict",
-        right=("batch", "images/s", "95 % interval", "runs"),
+        "network", "framework", "how", "batch", "images/s", "95 %", "runs", "verdict",
+        right=("batch", "images/s", "95 %", "runs"),
     )  # fmt: skip
     for result in results:
         table.add_row(
@@ -35,7 +37,7 @@ def results_table(results: Sequence[Result]) -> Table:
             how(result.cell),
             str(result.cell.batch),
             number(result.images_per_s),
-            interval(result),
+            margin(result),
             str(result.runs),
             _verdict(result),
         )
@@ -66,19 +68,20 @@ def comparisons_table(comparisons: Sequence[tuple[Result, Result, Comparison]]) 
 def proofs_table(proofs: Sequence[Any]) -> Table:
     """One line per framework and network: the largest relative errors against the float64 reference."""
     table = new_table(
-        "framework", "network", "outputs", "gradients", "parameters", "worst node", "same network?",
+        "framework", "network", "same?", "outputs", "gradients", "parameters", "worst node",
         right=("outputs", "gradients", "parameters"),
     )  # fmt: skip
     for proof in proofs:
-        verdict = Text("yes", style="green") if proof.passed else Text(proof.reason or "NO", style="red")
+        same = Text("yes", style="green") if proof.passed else Text("NO", style="red")
         errors = [_error(getattr(proof, kind)) for kind in ("outputs", "gradients", "parameters")]
-        table.add_row(proof.framework, f"{proof.network}/{proof.dataset}", *errors, proof.worst_node, verdict)
+        where = proof.reason or proof.worst_node
+        table.add_row(proof.framework, f"{proof.network}/{proof.dataset}", same, *errors, where)
     return table
 
 
 def how(cell: Cell) -> str:
     """Device, precision and execution in a few words."""
-    device = f"{cell.threads} cores" if cell.device == "cpu" else cell.device
+    device = f"cpu×{cell.threads}" if cell.device == "cpu" else cell.device
     return f"{device} {cell.precision} {cell.execution}"
 
 
@@ -89,11 +92,11 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
-def interval(result: Result) -> str:
-    """The interval, or a dash."""
-    if result.low is None or result.high is None:
+def margin(result: Result) -> str:
+    """Half the interval in percent of the speed, or a dash; `--json` has both ends."""
+    if result.images_per_s is None or result.low is None or result.high is None:
         return "–"
-    return f"{number(result.low)} … {number(result.high)}"
+    return f"± {50 * (result.high - result.low) / result.images_per_s:.2f} %"
 
 
 def _verdict(result: Result) -> Text:
