@@ -1,7 +1,8 @@
 """`netdyno verify`: the proof that a framework trains the same network as the float64 reference."""
 
 import sys
-from dataclasses import replace
+import time
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,10 +20,19 @@ from netdyno.harness.suites import default_framework
 from netdyno.harness.verify import Candidate, Proof, Prover
 from netdyno.harness.worker_file import pack_worker
 from netdyno.report.console import data_console, print_json, talk_console
+from netdyno.report.progress import duration
 from netdyno.report.tables import proofs_table
 from netdyno.zoo.catalog import Entry, entries, find_network, resolve
 
 BATCH = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How large a proof is: images in its batch, whole or reduced."""
+
+    batch: int
+    full: bool
 
 
 def verify(
@@ -56,17 +66,24 @@ def verify(
         scratch=scratch,
         threads=threads_of(machine),
     )
-    proofs: list[Proof] = []
+    _show(_prove_all(cases, candidates, prover, Size(batch=batch, full=full_size)), json)
+
+
+def _prove_all(cases: list[Entry], candidates: list[Candidate], prover: Prover, size: Size) -> list[Proof]:
+    """Network by network, each in every framework, saying how long the rest will take."""
     talk = talk_console()
+    start = time.monotonic()
+    proofs: list[Proof] = []
     for place, entry in enumerate(cases, 1):
-        title = f"{entry.network}/{entry.dataset.name}"
-        with talk.status(f"{title} ({place} of {len(cases)})"):
-            size = entry.image_size if full_size else entry.verify_size
-            training = resolve(entry, batch, image_size=size)
+        pixels = entry.image_size if size.full else entry.verify_size
+        title = f"{entry.network}/{entry.dataset.name} at batch {size.batch}, {pixels}×{pixels}"
+        with talk.status(f"{title} ({place} of {len(cases)})", refresh_per_second=2):
+            training = resolve(entry, size.batch, image_size=pixels)
             found = prover.prove(training, (entry.network, entry.dataset.name), candidates)
-        talk.print(f"[{place}/{len(cases)}] {title} at batch {batch}, {size}x{size}: {_word(found)}", markup=False)
+        left = (time.monotonic() - start) / place * (len(cases) - place)
+        talk.print(f"[{place}/{len(cases)}] {title}: {_word(found)}, {duration(left)} left", markup=False)
         proofs += found
-    _show(proofs, json)
+    return proofs
 
 
 def _candidates(names: list[str] | None, pythons: dict[str, Path], manner: ProofManner) -> list[Candidate]:
