@@ -1,6 +1,5 @@
 """netdyno doctor: what this machine is, what disturbs measuring on it, which frameworks are usable."""
 
-import json
 from dataclasses import asdict
 from typing import Any
 
@@ -8,11 +7,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from netdyno.cli.frameworks import describe, reading_console
+from netdyno.cli.frameworks import describe
 from netdyno.devices.disturbances import Finding, disturbances
 from netdyno.devices.machine import Machine, describe_machine, machine_id
 from netdyno.frameworks.home import home_path
 from netdyno.frameworks.spec import specs
+from netdyno.report.console import data_console, print_json
 
 WIDTH = 100
 COLOURS = {"good": "green", "weak": "yellow", "bad": "red", "unknown": "dim"}
@@ -25,9 +25,9 @@ def doctor(as_json: bool = typer.Option(False, "--json", help="Print JSON, not t
     rows = [describe(spec) for spec in specs().values()]
     if as_json:
         document = {"machine": {"id": machine_id(machine), **machine.as_dict()}}
-        print(json.dumps(document | {"findings": list(map(asdict, findings)), "frameworks": rows}, indent=2))
+        print_json(document | {"findings": list(map(asdict, findings)), "frameworks": rows})
         return
-    console = reading_console()
+    console = data_console()
     for table in (machine_table(machine), finding_table(findings), usable_table(rows)):
         console.print(table, width=min(console.width, WIDTH))
         console.print()

@@ -1,6 +1,5 @@
 """netdyno frameworks: which frameworks there are, where they live here, and installing them."""
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import environment_of, has_nvidia_gpu, locate, read_marker
 from netdyno.frameworks.install import install as install_spec
 from netdyno.frameworks.spec import Spec, find_spec, specs
+from netdyno.report.console import data_console, print_json, say_error
 
 app = typer.Typer(help="List the frameworks and where they are on this machine, or install some.")
 
@@ -31,9 +31,9 @@ def frameworks(
         return
     rows = [describe(spec) for spec in specs().values()]
     if as_json:
-        print(json.dumps(rows, indent=2))
+        print_json(rows)
         return
-    reading_console().print(framework_table(rows))
+    data_console().print(framework_table(rows))
 
 
 @app.command("install")
@@ -46,14 +46,9 @@ def install(names: list[str] = typer.Argument(..., metavar="NAME...", help="Fram
                 print(install_spec(find_spec(name), talk=talk))
         except NetdynoError as error:
             failed += 1
-            print(f"error: {error}", file=sys.stderr)
+            say_error(str(error))
     if failed:
         raise typer.Exit(2)
-
-
-def reading_console() -> Console:
-    """For tables on stdout: as wide as the terminal, 100 columns where there is none."""
-    return Console() if sys.stdout.isatty() else Console(width=100)
 
 
 def describe(spec: Spec) -> dict[str, Any]:
