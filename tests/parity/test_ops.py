@@ -7,6 +7,7 @@ import pytest
 from tests.parity.conftest import CASES, candidate_for, frameworks
 
 TOLERANCE = 2e-5  # float32 on small programs
+MOVED_TOLERANCE = 1e-3  # a parameter is rounded relative to its size, not to how far it moved
 _said: dict[tuple[str, str], dict[str, dict]] = {}
 
 
@@ -30,6 +31,6 @@ def test_an_adapter_computes_what_the_reference_computes(prover, cases, spec, ex
         f"{kind} {name}": error
         for kind, errors in proofs[case].items()
         for name, error in errors.items()
-        if (inf if error is None else error) > TOLERANCE
+        if (inf if error is None else error) > (MOVED_TOLERANCE if kind == "moved" else TOLERANCE)
     }
     assert wrong == {}
