@@ -8,6 +8,14 @@ from tests.parity.conftest import CASES, candidate_for, frameworks
 
 TOLERANCE = 2e-5  # float32 on small programs
 MOVED_TOLERANCE = 1e-3  # a parameter is rounded relative to its size, not to how far it moved
+# Every case in a framework's first execution; compiling each op alone would take minutes, so in another execution
+# the small networks, which have every optimizer and most ops in them.
+PROVED = [
+    (spec, execution, case)
+    for spec, execution in frameworks()
+    for case in CASES
+    if execution == spec.executions[0] or case.startswith("network/")
+]
 _said: dict[tuple[str, str], dict[str, dict]] = {}
 
 
@@ -15,15 +23,16 @@ def _proofs(prover, cases, spec, execution):
     """All cases in one process, because importing a framework takes longer than proving one op."""
     key = (spec.name, execution)
     if key not in _said:
-        story, stderr = prover.errors(cases, candidate_for(spec, execution))
+        wanted = {case for *manner, case in PROVED if manner == [spec, execution]}
+        chosen = [case for case in cases if case.name in wanted]
+        story, stderr = prover.errors(chosen, candidate_for(spec, execution))
         _said[key] = {event["case"]: event["errors"] for event in story.all("proof")}
         if story.last is None or story.last["event"] != "done":
             pytest.fail(f"{spec.name} {execution} stopped after {len(_said[key])} cases: {story.last} {stderr}")
     return _said[key]
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize(("spec", "execution"), frameworks(), ids=lambda value: getattr(value, "name", value))
+@pytest.mark.parametrize(("spec", "execution", "case"), PROVED, ids=lambda value: getattr(value, "name", value))
 def test_an_adapter_computes_what_the_reference_computes(prover, cases, spec, execution, case):
     proofs = _proofs(prover, cases, spec, execution)
     assert case in proofs
