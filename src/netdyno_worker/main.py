@@ -130,11 +130,14 @@ def _say_failure(emit, error):
 
 
 def keep_to_cpus(threads):
-    """Stay on as many CPUs as there are threads: some frameworks obey nothing else."""
+    """Stay on as many CPUs as there are threads: some frameworks obey nothing else.
+
+    On the last ones, because the first serve most interrupts and whatever else runs.
+    """
     if hasattr(os, "sched_setaffinity"):
         usable = sorted(os.sched_getaffinity(0))
         if threads < len(usable):
-            os.sched_setaffinity(0, usable[:threads])
+            os.sched_setaffinity(0, usable[-threads:])
 
 
 def _die_with_the_host():
