@@ -49,14 +49,17 @@ def compare(sides: tuple[str, str], runs: int, seconds: float, seed: int) -> str
     with tempfile.TemporaryDirectory() as folder:
         suite = Path(folder) / "suite.toml"
         suite.write_text(SUITE.format(runs=runs, seconds=seconds, seed=seed, a=a, b=b))
-        python = find_interpreter(find_spec(a), {}).path
-        borrowed = ["--python", f"{b}={python}"] if b == "twin" else []
-        netdyno(folder, "run", str(suite), *borrowed)
+        netdyno(folder, "run", str(suite), *(borrowed_from(a, b) if b == "twin" else ()))
         told = netdyno(folder, "compare", f"framework={a}", f"framework={b}", "--json")
         (comparison,) = json.loads(told)
     words = f"{comparison['ratio']:.4f} in [{comparison['low']:.4f}, {comparison['high']:.4f}]"
     print(f"  {b} ÷ {a}: {words} {comparison['verdict']}", flush=True)
     return str(comparison["verdict"])
+
+
+def borrowed_from(a: str, b: str) -> tuple[str, str]:
+    """Run B in A's interpreter."""
+    return "--python", f"{b}={find_interpreter(find_spec(a), {}).path}"
 
 
 def netdyno(folder: str, *arguments: str) -> str:
