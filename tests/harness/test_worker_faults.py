@@ -50,10 +50,8 @@ def test_a_hanging_worker_is_killed_at_its_deadline_even_if_it_ignores_polite_si
 
 def test_children_that_a_worker_leaves_behind_are_killed_with_it(netdyno):
     netdyno.script(b7="leave a child")
-    before = {process.pid for process in psutil.process_iter()}
     netdyno("run", *CELL, *QUICK)
-    left = [process for process in psutil.process_iter() if process.pid not in before and _is_worker(process)]
-    assert left == []
+    assert [process for process in psutil.process_iter() if _is_worker_of(process, netdyno.home)] == []
     assert netdyno.json("results")[0]["outcome"] == "measured"
 
 
@@ -97,8 +95,8 @@ def test_retry_makes_only_the_failed_cells_once_more(netdyno, tmp_path):
     assert {result["outcome"] for result in netdyno.json("results")} == {"measured"}
 
 
-def _is_worker(process: psutil.Process) -> bool:
+def _is_worker_of(process: psutil.Process, home: Path) -> bool:
     try:
-        return any(Path(word).suffix == ".pyz" for word in process.cmdline())
+        return any(word.startswith(str(home / "workers")) for word in process.cmdline())
     except psutil.Error:
         return False
