@@ -1,8 +1,10 @@
 """A user's mistake gets one clear line: what was expected, what was received, a hint; exit 2; nothing changed."""
 
 import contextlib
+import json
 import sqlite3
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -143,3 +145,11 @@ def _fill(path):
     with contextlib.suppress(OSError), path.open("wb", buffering=0) as file:
         while True:
             file.write(b"x" * 4096)
+
+
+def test_one_wrong_gradient_makes_verify_exit_1_and_name_the_node(netdyno):
+    netdyno.environment["NETDYNO_SPECS"] = str(Path(__file__).parents[1] / "parity" / "wrong")
+    done = netdyno("verify", "--framework", "wrong", "--network", "lenet", "--json")
+    assert done.returncode == 1, done.stderr
+    (proof,) = json.loads(done.stdout)
+    assert (proof["passed"], proof["worst_node"]) == (False, "conv2")
