@@ -177,7 +177,7 @@ def report_harness_cost() -> bool:
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", metavar="FRAMEWORK:NETWORK/DATASET:BATCH:PRECISION:EXECUTION")
-    parser.add_argument("--pairs", type=int, default=8, help="of blocks in each pair of processes")
+    parser.add_argument("--pairs", type=int, default=16, help="of blocks in each pair of processes")
     parser.add_argument("--processes", type=int, default=3, help="pairs of fresh processes")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
