@@ -5,15 +5,22 @@ VENV := .venv
 NETDYNO := $(VENV)/bin/netdyno
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test check bench bench-honesty clean
+.PHONY: run test test-frameworks check bench bench-frameworks bench-honesty docs clean
 
 run: $(VENV)/installed
 	$(NETDYNO) frameworks install pytorch-2
 	$(NETDYNO) run
 
+# Everything but the frameworks themselves.
 test: $(VENV)/installed-for-tests
-	$(NETDYNO) frameworks install pytorch-2 jax
-	$(VENV)/bin/python -m pytest
+	$(NETDYNO) frameworks install pytorch-2
+	$(VENV)/bin/python -m pytest --ignore=tests/parity
+
+# Every framework that can be installed, on every op and every network, against the float64 reference.
+test-frameworks: $(VENV)/installed-for-tests
+	$(NETDYNO) frameworks install all
+	NETDYNO_SPECS=tests/parity/wrong_builds $(NETDYNO) frameworks install mxnet-1.2-plain
+	$(VENV)/bin/python -m pytest tests/parity
 
 check: $(VENV)/installed-for-tests
 	$(VENV)/bin/ruff format --check .
@@ -25,6 +32,11 @@ check: $(VENV)/installed-for-tests
 bench: $(VENV)/installed
 	$(NETDYNO) frameworks install pytorch-2 jax
 	$(VENV)/bin/python benchmarks/against_bare.py
+
+# The same in every framework, on two networks.
+bench-frameworks: $(VENV)/installed
+	$(NETDYNO) frameworks install all
+	$(VENV)/bin/python benchmarks/against_bare.py --every-framework
 
 # Does it say "faster" only when it is? A cell against itself, against a slowed one, and thirty kills.
 bench-honesty: $(VENV)/installed
@@ -43,6 +55,11 @@ $(VENV)/installed: $(VENV)/bin/python pyproject.toml
 $(VENV)/installed-for-tests: $(VENV)/installed
 	$(PIP) --editable '.[dev]'
 	touch $@
+
+# The page about the frameworks, from their specs and a verification of all of them.
+docs: $(VENV)/installed
+	$(NETDYNO) verify --all --json > docs/parity.json || true
+	$(VENV)/bin/python docs/make_frameworks.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

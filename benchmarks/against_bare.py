@@ -1,6 +1,7 @@
 """Does a common definition cost speed? netdyno against plain loops over the framework's own layers.
 
-    python benchmarks/against_bare.py                                             every case, on the CPU
+    python benchmarks/against_bare.py                                             PyTorch and JAX, on the CPU
+    python benchmarks/against_bare.py --every-framework                           all that are on this machine
     python benchmarks/against_bare.py --device cuda pytorch-2:resnet50/imagenet:256:bfloat16:compiled
 
 Both sides run in processes of their own, in the same interpreter, and their blocks take turns: netdyno, bare, bare,
@@ -16,22 +17,23 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from netdyno.frameworks.environments import find_interpreter
+from netdyno.frameworks.environments import Given, find_interpreter, locate, read_given
 from netdyno.frameworks.home import home
-from netdyno.frameworks.spec import find_spec
+from netdyno.frameworks.spec import Spec, find_spec, specs
 from netdyno.harness.complete import Bench
 from netdyno.harness.launch import thread_variables
 from netdyno.harness.request import WorkerSide, measure_request
-from netdyno.harness.worker_file import pack_worker, worker_hash
+from netdyno.harness.worker_file import pack_worker
 from netdyno.results.cell import Cell
 
 HERE = Path(__file__).parent
-BARE = {"pytorch-2": "bare_pytorch.py", "jax": "bare_jax.py"}
 NETWORKS = ("lenet/mnist:64", "alexnet/cifar10:128", "googlenet/imagenet:8", "resnet50/cifar10:16")
 MANNERS = (("pytorch-2", "eager"), ("pytorch-2", "compiled"), ("jax", "compiled"))
+SMALL_NETWORKS = ("lenet/mnist:64", "alexnet/cifar10:128")  # these every bare script has
 GOAL = 0.99
 BLOCK_S = 0.6
 WARM_UP_S = 3.0
@@ -45,8 +47,8 @@ class Side:
     process: subprocess.Popen[str]
 
     @classmethod
-    def start(cls, command: list[str], threads: int) -> "Side":
-        environment = {**os.environ, **thread_variables(threads)}
+    def start(cls, command: list[str], variables: Mapping[str, str]) -> "Side":
+        environment = {**os.environ, **variables}
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
         )
@@ -81,7 +83,7 @@ def main() -> None:
     print(f"{'framework':<11}{'network':<22}{'batch':>6} {'precision':<10}{'execution':<10}", end="")
     print(f"{'bare/s':>9}{'netdyno/s':>11}{'ratio':>8}{'lowest':>8}{'highest':>8}  pairs")
     short = 0
-    for case in options.cases or default_cases():
+    for case in options.cases or (every_framework() if options.every_framework else default_cases()):
         short += not report(case, options)
     if options.device == "cpu":
         short += not report_harness_cost()
@@ -95,7 +97,7 @@ def report(case: str, options: argparse.Namespace) -> bool:
     speeds: tuple[list[float], list[float]] = ([], [])
     for _ in range(options.processes):
         with tempfile.TemporaryDirectory() as folder:
-            netdyno, bare = start_sides(cell, Path(folder))
+            netdyno, bare = start_sides(cell, Path(folder), read_given(options.python))
             for bare_s, netdyno_s in pairs(netdyno, bare, options.pairs):
                 ratios.append(bare_s / netdyno_s)
                 speeds[0].append(cell.batch / bare_s)
@@ -137,18 +139,28 @@ def settle(netdyno: Side, bare: Side) -> int:
     return steps
 
 
-def start_sides(cell: Cell, folder: Path) -> tuple[Side, Side]:
+def start_sides(cell: Cell, folder: Path, given: Given) -> tuple[Side, Side]:
     spec = find_spec(cell.framework)
-    python = str(find_interpreter(spec, {}).path)
+    interpreter = find_interpreter(spec, given)
     worker = pack_worker(home() / "workers")
     bench = Bench(threads=cell.threads, folder=Path.cwd(), framework=cell.framework)
-    side = WorkerSide(adapter=spec.adapter, adapter_path=(), worker_hash=worker_hash(worker))
+    side = WorkerSide.of(spec, interpreter, worker)
     (folder / "request.json").write_text(json.dumps(measure_request(cell, bench.training(cell), side, {})))
+    python = str(interpreter.path)
     ours = [python, str(HERE / "netdyno_side.py"), str(worker), str(folder / "request.json")]
-    theirs = [python, str(HERE / BARE[cell.framework])]
+    theirs = [python, str(bare_script(spec))]
     for name in ("network", "dataset", "batch", "precision", "execution", "device", "threads"):
         theirs += [f"--{name}", str(getattr(cell, name))]
-    return Side.start(ours, cell.threads), Side.start(theirs, cell.threads)
+    variables = {**thread_variables(cell.threads), **spec.variables}
+    if interpreter.module_path:
+        variables["PYTHONPATH"] = os.pathsep.join(interpreter.module_path)
+    return Side.start(ours, variables), Side.start(theirs, variables)
+
+
+def bare_script(spec: Spec) -> Path:
+    """The hand-written loop for what an adapter serves."""
+    names = (f"bare_{spec.adapter}.py", f"bare_{spec.adapter.rstrip('_')}.py")
+    return next((HERE / name for name in names if (HERE / name).exists()), HERE / names[1])
 
 
 def read_case(text: str, options: argparse.Namespace) -> Cell:
@@ -160,6 +172,17 @@ def read_case(text: str, options: argparse.Namespace) -> Cell:
 
 def default_cases() -> list[str]:
     return [f"{framework}:{network}:float32:{execution}" for framework, execution in MANNERS for network in NETWORKS]
+
+
+def every_framework() -> list[str]:
+    """Each framework on this machine in each of its executions, on the networks that every bare script has."""
+    return [
+        f"{spec.name}:{network}:float32:{execution}"
+        for spec in specs().values()
+        if bare_script(spec).exists() and locate(spec, {})
+        for execution in spec.executions
+        for network in SMALL_NETWORKS
+    ]
 
 
 def report_harness_cost() -> bool:
@@ -179,6 +202,8 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("cases", nargs="*", metavar="FRAMEWORK:NETWORK/DATASET:BATCH:PRECISION:EXECUTION")
     parser.add_argument("--pairs", type=int, default=16, help="of blocks in each pair of processes")
     parser.add_argument("--processes", type=int, default=3, help="pairs of fresh processes")
+    parser.add_argument("--every-framework", action="store_true", help="that is on this machine")
+    parser.add_argument("--python", action="append", default=[], metavar="NAME=PATH", help="as netdyno takes it")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     return parser.parse_args()

@@ -13,7 +13,8 @@ MOST_STEPS = 1000000  # in a block: keeps a step that costs nothing from being c
 
 # block_s: how long a block should be. warmup_cap_s and seconds: when to stop warming up and timing.
 # target: relative half-width of the median's interval that is good enough. least_blocks: before it is believed.
-Settings = namedtuple("Settings", "block_s warmup_cap_s seconds target least_blocks")
+# steps: how many to time, sure or not; 0 for as many as it takes to be sure.
+Settings = namedtuple("Settings", "block_s warmup_cap_s seconds target least_blocks steps")
 
 
 def measure(trainer, settings, emit, clock=time.perf_counter):
@@ -52,15 +53,17 @@ def _fitting(steps, seconds_per_step, settings):
 
 
 def _time_until_sure(trainer, settings, steps, emit, clock):
-    """Time blocks until the median's interval is within the target, or the time is up."""
+    """Time blocks until the median's interval is within the target, the wanted steps are made or the time is up."""
     deadline = clock() + settings.seconds
-    per_step = []
+    per_step, left = [], settings.steps
     while True:
+        steps = min(steps, left) if settings.steps else steps
         seconds = _time_block(trainer, steps, clock)
         emit("sample", steps=steps, seconds=seconds)
         per_step.append(seconds / steps)
+        left -= steps
         sure = len(per_step) >= settings.least_blocks and median_half_width(per_step) <= settings.target
-        if sure or clock() >= deadline:
+        if (left <= 0 if settings.steps else sure) or clock() >= deadline:
             return
 
 

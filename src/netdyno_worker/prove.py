@@ -5,6 +5,8 @@ gradient behind it by a percent. That happens by chance in one batch; a wrong gr
 So gradients are compared on several batches, and a tensor's error is the smallest of them.
 """
 
+import os
+
 import numpy as np
 
 FLOOR = 1e-3  # a tensor this much smaller than the largest of its kind is judged against the largest
@@ -38,8 +40,10 @@ def prove(trainer, batches, steps):
 
 def write_arrays(path, arrays):
     """Keep the reference's arrays for other workers, in float32: their rounding is far below any tolerance."""
-    with open(path, "wb") as file:
+    draft = "%s.%d.making" % (path, os.getpid())
+    with open(draft, "wb") as file:
         np.savez(file, **{name.replace("/", "|"): np.asarray(a, dtype=np.float32) for name, a in arrays.items()})
+    os.rename(draft, path)
 
 
 def compare_with(path, arrays):

@@ -12,10 +12,12 @@ FLAGS = {
     },
     "networks": {"--json"},
     "frameworks": {"--json"},
-    "frameworks install": set(),
+    "frameworks install": {"--jobs"},
+    "frameworks remove": set(),
+    "frameworks check": {"--python", "--json"},
     "verify": {
         "--framework", "--network", "--dataset", "--precision", "--execution", "--batch", "--full-size", "--cpu",
-        "--gpus", "--python", "--json",
+        "--gpus", "--python", "--all", "--json",
     },
     "results": {"--every-series", "--json"},
     "compare": {"--json"},
@@ -56,7 +58,8 @@ def test_results_json_has_its_fields(netdyno):
 def test_verify_json_has_its_fields(netdyno):
     (proof,) = netdyno.json("verify", "--framework", "reference", "--network", "lenet")
     assert list(proof) == [
-        "framework", "network", "dataset", "passed", "outputs", "gradients", "parameters", "worst_node",
+        "framework", "network", "dataset", "device", "precision", "execution", "passed", "outputs", "gradients",
+        "parameters", "worst_node", "versions",
     ]  # fmt: skip
     assert proof["passed"] is True
     assert proof["gradients"] < 1e-7

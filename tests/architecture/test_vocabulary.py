@@ -40,7 +40,7 @@ def test_an_adapter_accounts_for_every_op(path):
 
 
 def test_every_adapter_has_a_spec_and_every_spec_an_adapter():
-    assert {spec.adapter for spec in specs().values()} == {path.stem for path in ADAPTERS}
+    assert {spec.adapter for spec in specs().values() if spec.adapter} == {path.stem for path in ADAPTERS}
 
 
 def test_host_and_worker_speak_the_same_protocol():

@@ -1,16 +1,20 @@
 """netdyno frameworks and netdyno doctor, as a user calls them."""
 
+import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 import typer
+from rich.console import Console
 from typer.testing import CliRunner
 
 from netdyno.cli import doctor, frameworks
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.environments import environment_of
+from netdyno.frameworks.environments import environment_of, is_complete
 from netdyno.frameworks.spec import Spec
+from netdyno.report.installing import InstallProgress
 
 app = typer.Typer()
 app.add_typer(frameworks.app, name="frameworks")
@@ -36,15 +40,31 @@ def test_tables_fit_a_hundred_columns_and_show_brackets(monkeypatch: pytest.Monk
 def test_install_goes_on_after_a_failure_and_ends_with_2(tiny: Spec, offline: Path) -> None:
     done = CliRunner().invoke(app, ["frameworks", "install", "tyni", "tiny"])
     assert done.exit_code == 2
-    assert done.stdout.splitlines() == [str(environment_of(tiny))]
+    assert is_complete(tiny, environment_of(tiny))
+    assert re.search(r"tiny +1\.0 .*ready", done.stdout)
     assert "error: no framework named 'tyni'" in done.stderr
 
 
-def test_plain_talk_repeats_a_step_only_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
-    talk = frameworks._plain_talk(every_s=60)
+def test_what_cannot_be_installed_says_why_and_the_others_go_on(tiny: Spec, offline: Path) -> None:
+    done = CliRunner().invoke(app, ["frameworks", "install", "torch7", "tiny"])
+    assert done.exit_code == 2
+    assert "[1/2] torch7: failed: torch7: there is nothing to install: Torch7 is a Lua library" in done.stderr
+    assert is_complete(tiny, environment_of(tiny))
+
+
+def test_remove_says_what_became_free(tiny: Spec, offline: Path) -> None:
+    CliRunner().invoke(app, ["frameworks", "install", "tiny"])
+    assert "tiny: removed" in CliRunner().invoke(app, ["frameworks", "remove", "tiny"]).stdout
+    assert not environment_of(tiny).exists()
+    assert "tiny: was not installed" in CliRunner().invoke(app, ["frameworks", "remove", "tiny"]).stdout
+
+
+def test_plain_talk_repeats_a_step_only_now_and_then(tiny: Spec) -> None:
+    console = Console(file=io.StringIO(), width=100)
+    progress = InstallProgress(console, 1)
     for text in ("x: Collecting a (1 s, 2 MB)", "x: Collecting a (2 s, 3 MB)", "x: Collecting b (3 s, 3 MB)"):
-        talk(text)
-    assert capsys.readouterr().err.splitlines() == ["x: Collecting a (1 s, 2 MB)", "x: Collecting b (3 s, 3 MB)"]
+        progress.told(tiny, text)
+    assert console.file.getvalue().splitlines() == ["x: Collecting a (1 s, 2 MB)", "x: Collecting b (3 s, 3 MB)"]
 
 
 def test_doctor_describes_machine_findings_and_frameworks() -> None:

@@ -10,6 +10,7 @@ from tests.frameworks.making import make_python
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import (
     MARKER,
+    Interpreter,
     environment_of,
     find_interpreter,
     is_complete,
@@ -44,7 +45,7 @@ def test_the_order_is_given_current_installed(tiny: Spec, tmp_path: Path, monkey
     assert (found.origin, found.path) == ("current", current)
 
     given = make_python(tmp_path / "given")
-    found = find_interpreter(tiny, {"tiny": given})
+    found = find_interpreter(tiny, {"tiny": Interpreter(path=given, origin="given")})
     assert (found.origin, found.path) == ("given", given)
 
 
@@ -78,7 +79,7 @@ def test_a_wrong_given_interpreter_is_refused_even_if_the_framework_is_installed
     }
     for path, complaint in cases.items():
         with pytest.raises(NetdynoError, match=complaint):
-            find_interpreter(tiny, {"tiny": path})
+            find_interpreter(tiny, {"tiny": Interpreter(path=path, origin="given")})
 
 
 @pytest.mark.parametrize("name", ["reference", "null"])
@@ -105,7 +106,7 @@ def test_looking_for_a_framework_makes_no_folder(tiny: Spec, home: Path) -> None
 
 
 def test_given_interpreters_are_read_from_name_and_path() -> None:
-    assert read_given(["jax=/opt/python"]) == {"jax": Path("/opt/python")}
+    assert read_given(["jax=/opt/python"])["jax"].path == Path("/opt/python")
     with pytest.raises(NetdynoError, match="NAME=PATH"):
         read_given(["jax"])
     with pytest.raises(NetdynoError, match="no framework named"):

@@ -23,6 +23,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine with nothing but the current Python and what a test puts on PATH or under pyenv."""
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    monkeypatch.setenv("UV_PYTHON_INSTALL_DIR", str(tmp_path / "uv"))
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
     return tmp_path
 
 
@@ -48,6 +50,32 @@ def test_a_machine_without_a_fitting_python_says_what_fits_and_what_it_has(tiny:
     _fake_python(machine / "bin" / "python3.8", "3.8.18")
     with pytest.raises(NetdynoError, match=r">=3\.6,<3\.7.*3\.8\.18.*pyenv install 3\.6"):
         fitting_python(replace(tiny, python=">=3.6,<3.7"))
+
+
+def test_otherwise_one_of_condas_or_uvs(tiny: Spec, machine: Path) -> None:
+    of_uv = _fake_python(machine / "uv" / "cpython-3.9.20-linux-x86_64-gnu" / "bin" / "python3", "3.9.20")
+    assert fitting_python(replace(tiny, python=">=3.9,<3.10")) == of_uv
+    of_conda = _fake_python(machine / "conda" / "envs" / "old" / "bin" / "python", "3.9.1")
+    (machine / "user" / ".conda").mkdir(parents=True)
+    gone = machine / "conda" / "envs" / "gone"
+    (machine / "user" / ".conda" / "environments.txt").write_text(f"{gone}\n{of_conda.parent.parent}\n")
+    assert fitting_python(replace(tiny, python=">=3.9,<3.10")) == of_conda
+
+
+@pytest.mark.parametrize(
+    ("tool", "python", "hint"),
+    [
+        ("uv", ">=3.8,<3.9", "uv python install 3.8"),
+        ("uv", ">=3.6,<3.7", "pyenv install 3.6"),
+        ("conda", ">=3.6,<3.7", "conda create -n python3.6 python=3.6"),
+    ],
+)
+def test_the_hint_is_a_command_of_a_tool_that_is_here(
+    tiny: Spec, machine: Path, tool: str, python: str, hint: str
+) -> None:
+    _fake_python(machine / "bin" / tool, "")
+    with pytest.raises(NetdynoError, match=hint):
+        fitting_python(replace(tiny, python=python))
 
 
 def test_what_is_no_python_has_no_version(tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from netdyno.frameworks.environments import locate
+from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import Spec, specs
 from netdyno.graph.wire import from_wire
+from netdyno.harness.references import References
 from netdyno.harness.request import ProofCase, ProofManner
 from netdyno.harness.verify import Candidate, Prover
 from netdyno.harness.worker_file import pack_worker
@@ -28,7 +30,7 @@ def candidate_for(spec: Spec, execution: str, precision: str = "float32") -> Can
             pytest.fail(message)
         pytest.skip(message)
     manner = ProofManner(role="candidate", device="cpu", precision=precision, execution=execution, threads=THREADS)
-    return Candidate(spec=spec, python=found.path, manner=manner)
+    return Candidate(spec=spec, interpreter=found, manner=manner)
 
 
 def frameworks() -> list[tuple[Spec, str]]:
@@ -39,8 +41,13 @@ def frameworks() -> list[tuple[Spec, str]]:
 @pytest.fixture(scope="session")
 def prover(tmp_path_factory) -> Prover:
     folder = tmp_path_factory.mktemp("proofs")
-    worker = pack_worker(folder / "workers")
-    return Prover(worker=worker, python=Path(sys.executable), scratch=folder, threads=THREADS)
+    return Prover(
+        worker=pack_worker(folder / "workers"),
+        python=Path(sys.executable),
+        scratch=folder,
+        references=References(folder=home() / "references"),
+        threads=THREADS,
+    )
 
 
 @pytest.fixture(scope="session")

@@ -53,7 +53,7 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def differences():
-    python = candidate_for(find_spec("jax"), "compiled").python
+    python = candidate_for(find_spec("jax"), "compiled").interpreter.path
     command = [str(python), "-c", f"import sys; sys.path.insert(0, {str(SOURCE)!r})\n{SCRIPT}"]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from netdyno.frameworks.spec import find_spec, read_spec
+from netdyno.frameworks.spec import find_spec, read_spec, specs
 from netdyno.graph.check import check_training
-from netdyno.harness.verify import first_wrong_node
+from netdyno.harness.proof import first_wrong_node
+from netdyno.results.proof import Proof
 from netdyno.zoo.catalog import entries, find_entry, resolve
 from tests.parity.conftest import candidate_for
 
@@ -15,17 +16,26 @@ WRONG = Path(__file__).parent / "wrong"
 BATCH = 8
 
 
-def _candidates():
-    return [candidate_for(find_spec(name), find_spec(name).executions[0]) for name in ("jax", "pytorch-2")]
+FRAMEWORKS = [spec for spec in specs().values() if spec.requirements]
+_proved: dict[str, dict[str, Proof]] = {}
+
+
+def _proofs(prover, spec):
+    """Every network in one process of the framework, once."""
+    if spec.name not in _proved:
+        candidate = candidate_for(spec, spec.executions[0])
+        cases = [
+            prover.case((e.network, e.dataset.name), resolve(e, BATCH, image_size=e.verify_size)) for e in entries()
+        ]
+        _proved[spec.name] = {proof.case(): proof for proof in prover.prove(cases, candidate)}
+    return _proved[spec.name]
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.network}-{entry.dataset.name}")
-def test_a_network_is_the_same_in_every_framework(prover, entry):
-    training = resolve(entry, BATCH, image_size=entry.verify_size)
-    proofs = prover.prove(training, (entry.network, entry.dataset.name), _candidates())
-    assert [(proof.framework, proof.passed, proof.reason) for proof in proofs] == [
-        (proof.framework, True, "") for proof in proofs
-    ], proofs
+@pytest.mark.parametrize("spec", FRAMEWORKS, ids=lambda spec: spec.name)
+def test_a_network_is_the_same_in_every_framework(prover, spec, entry):
+    proof = _proofs(prover, spec)[f"{entry.network}/{entry.dataset.name}"]
+    assert proof.passed, proof
 
 
 def test_one_wrong_gradient_is_found_and_its_node_named(prover):
@@ -33,7 +43,7 @@ def test_one_wrong_gradient_is_found_and_its_node_named(prover):
     spec = read_spec(WRONG / "wrong.toml")
     entry = find_entry("lenet", "mnist")
     training = resolve(entry, BATCH)
-    (proof,) = prover.prove(training, ("lenet", "mnist"), [replace(_reference(), spec=spec)])
+    (proof,) = prover.prove([prover.case(("lenet", "mnist"), training)], replace(_reference(), spec=spec))
     assert not proof.passed
     assert proof.worst_node == "conv2"
     assert proof.gradients == pytest.approx(0.05, rel=1e-3)
@@ -43,7 +53,8 @@ def test_one_wrong_gradient_is_found_and_its_node_named(prover):
 def test_a_wrong_value_is_traced_to_the_node_that_makes_it(prover):
     spec = read_spec(WRONG / "wrong-value.toml")
     entry = find_entry("lenet", "mnist")
-    (proof,) = prover.prove(resolve(entry, BATCH), ("lenet", "mnist"), [replace(_reference(), spec=spec)])
+    case = prover.case(("lenet", "mnist"), resolve(entry, BATCH))
+    (proof,) = prover.prove([case], replace(_reference(), spec=spec))
     assert not proof.passed
     assert proof.worst_node == "mean_pool2"
 

@@ -13,6 +13,8 @@ import pytest
 from tests.results.samples import make_cell, make_record
 
 from netdyno.errors import NetdynoError
+from netdyno.results.proof import Proof, unproved_frameworks
+from netdyno.results.result import results_of
 from netdyno.results.store import open_store
 
 PROCESSES = 4
@@ -177,3 +179,32 @@ def _add_many(location: str, writer: int, start: object) -> None:
     with open_store(location) as store:
         for number in range(1, EACH + 1):
             store.add(make_record(machine=f"writer-{writer}", number=number))
+
+
+def _proof(**changes) -> Proof:
+    cell = make_cell()
+    names = ("framework", "network", "dataset", "device", "precision", "execution")
+    fields = {name: getattr(cell, name) for name in names} | {"machine": "m1", "proved_at": "2026-11-15T00:00:00"}
+    return Proof(**fields | {"passed": True, "gradients": 1e-6, "versions": {"library": "1.2"}} | changes)
+
+
+def test_the_last_proof_replaces_the_one_before(location: str) -> None:
+    with open_store(location) as store:
+        store.add_proof(_proof(passed=False, reason="crashed", gradients=None))
+        store.add_proof(_proof(gradients=float("inf")))
+        store.add_proof(_proof(network="other"))
+        assert len(store.proofs("m1")) == 2
+        assert store.proofs("m2") == []
+        assert _proof(gradients=float("inf")) in store.proofs()
+
+
+def test_a_measured_framework_without_a_passed_proof_is_named(location: str) -> None:
+    record = make_record()
+    with open_store(location) as store:
+        store.add(record)
+        found = results_of(store.records())
+        assert unproved_frameworks(found, store.proofs()) == [record.cell.framework]
+        store.add_proof(_proof(passed=False))
+        assert unproved_frameworks(found, store.proofs()) == [record.cell.framework]
+        store.add_proof(_proof())
+        assert unproved_frameworks(found, store.proofs()) == []

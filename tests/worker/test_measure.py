@@ -37,7 +37,14 @@ class FakeTrainer(object):
 
 
 def run(trainer, **changes):
-    settings = {"block_s": 0.1, "warmup_cap_s": 10.0, "seconds": 10.0, "target": 0.005, "least_blocks": 10}
+    settings = {
+        "block_s": 0.1,
+        "warmup_cap_s": 10.0,
+        "seconds": 10.0,
+        "target": 0.005,
+        "least_blocks": 10,
+        "steps": 0,
+    }
     settings.update(changes)
     events = []
     measure(trainer, Settings(**settings), lambda event, **fields: events.append((event, fields)), trainer.clock)
@@ -55,6 +62,14 @@ class MeasureTest(unittest.TestCase):
         self.assertEqual(len(samples), 10)
         for sample in samples:
             self.assertAlmostEqual(sample["seconds"] / sample["steps"], 0.01)
+
+    def test_as_many_steps_are_timed_as_wanted_sure_or_not(self):
+        samples = fields_of(run(FakeTrainer(lambda step: 0.01), steps=938), "sample")
+        self.assertEqual(sum(sample["steps"] for sample in samples), 938)
+
+    def test_wanted_steps_end_when_the_time_is_up(self):
+        samples = fields_of(run(FakeTrainer(lambda step: 0.01), steps=10**6, seconds=1.0), "sample")
+        self.assertLess(sum(sample["steps"] for sample in samples), 200)
 
     def test_the_first_step_is_told_apart_and_enters_no_sample(self):
         trainer = FakeTrainer(lambda step: 30.0 if step == 1 else 0.01)

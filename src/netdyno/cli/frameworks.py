@@ -1,25 +1,32 @@
-"""netdyno frameworks: which frameworks there are, where they live here, and installing them."""
+"""netdyno frameworks: which frameworks there are, where they live here; installing, removing, checking them."""
 
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from netdyno.cli.options import JsonOption, PythonOption, threads_of
+from netdyno.devices.machine import describe_machine
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.environments import environment_of, has_nvidia_gpu, locate, read_marker
-from netdyno.frameworks.install import install as install_spec
+from netdyno.frameworks.environments import environment_of, has_nvidia_gpu, locate, read_given, read_marker
+from netdyno.frameworks.home import home
+from netdyno.frameworks.install import remove as remove_environment
+from netdyno.frameworks.several import GROUPS, install_several, members
 from netdyno.frameworks.spec import Spec, find_spec, specs
-from netdyno.report.console import data_console, print_json, say_error
+from netdyno.harness.check import Checked
+from netdyno.harness.check import check as check_framework
+from netdyno.report.console import data_console, print_json, say_error, talk_console
+from netdyno.report.installing import InstallProgress, installed_table
+from netdyno.report.tables import new_table
 
-app = typer.Typer(help="List the frameworks and where they are on this machine, or install some.")
+app = typer.Typer(help="List the frameworks and where they are on this machine; install, remove or check some.")
+NamesArgument = Annotated[
+    list[str], typer.Argument(metavar="NAME...", help=f"Frameworks, or a group: {', '.join(GROUPS)}.")
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -37,18 +44,58 @@ def frameworks(
 
 
 @app.command("install")
-def install(names: list[str] = typer.Argument(..., metavar="NAME...", help="Frameworks to install.")) -> None:
+def install(
+    names: NamesArgument,
+    jobs: Annotated[int, typer.Option(help="How many at a time.", min=1)] = 3,
+) -> None:
     """Make environments for the named frameworks; those that are there already are left as they are."""
-    failed = 0
-    for name in dict.fromkeys(names):
-        try:
-            with _talking() as talk:
-                print(install_spec(find_spec(name), talk=talk))
-        except NetdynoError as error:
-            failed += 1
-            say_error(str(error))
-    if failed:
+    wanted, unknown_names = _expand(names)
+    start = time.monotonic()
+    with InstallProgress(talk_console(), len(wanted)) as progress:
+        found = install_several(wanted, jobs, progress)
+    if found:
+        data_console().print(installed_table(found, time.monotonic() - start))
+    for error in unknown_names:
+        say_error(str(error))
+    if unknown_names or any(installed.error for installed in found):
         raise typer.Exit(2)
+
+
+@app.command("remove")
+def remove(names: NamesArgument) -> None:
+    """Delete the environments of the named frameworks."""
+    wanted, unknown_names = _expand(names)
+    talk = talk_console()
+    for spec in wanted:
+        freed = remove_environment(spec, talk=talk.print)
+        print(f"{spec.name}: {f'removed, {freed / 1e6:,.0f} MB' if freed else 'was not installed'}")
+    for error in unknown_names:
+        say_error(str(error))
+    if unknown_names:
+        raise typer.Exit(2)
+
+
+@app.command("check")
+def check(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Every usable one if none.")] = None,
+    python: PythonOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Import each framework and train a step with it, in a process of its own; exit 1 if one does not work."""
+    given = read_given(python or ())
+    wanted, errors = _expand(names) if names else ([spec for spec in specs().values() if locate(spec, given)], [])
+    for error in errors:
+        raise error
+    talk, found = talk_console(), []
+    for spec in wanted:
+        with talk.status(f"{spec.name}: importing it and training a step"):
+            found.append(check_framework(spec, given, home(), threads_of(describe_machine())))
+    if json:
+        print_json([asdict(checked) for checked in found])
+    else:
+        data_console().print(_checked_table(found))
+    if any(checked.problem for checked in found):
+        raise typer.Exit(1)
 
 
 def describe(spec: Spec) -> dict[str, Any]:
@@ -60,6 +107,7 @@ def describe(spec: Spec) -> dict[str, Any]:
         **asdict(spec),
         "requirements": list(spec.pins(has_nvidia_gpu())),
         "worker_path": str(spec.worker_path) if spec.worker_path else None,
+        "shared_objects": sorted(spec.shared_objects),
         "usable": found is not None,
         "origin": found.origin if found else None,
         "interpreter": str(found.path) if found else None,
@@ -70,45 +118,38 @@ def describe(spec: Spec) -> dict[str, Any]:
 
 def framework_table(rows: list[dict[str, Any]]) -> Table:
     """The frameworks for reading; `rows` as describe() makes them."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("framework", "title", "pins", "python", "devices"):
-        table.add_column(title, no_wrap=title in ("framework", "pins"), overflow="fold")
-    table.add_column("where", overflow="fold", ratio=1)
-    table.add_column("MB", justify="right")
+    table = new_table("framework", "era", "pins", "Python", "devices", "MB", "here?", right=("MB",))
     for row in rows:
-        size = f"{row['bytes'] / 1e6:.0f}" if row["bytes"] else ""
-        pins, devices = "\n".join(row["requirements"]) or "–", " ".join(row["devices"])
-        cells = [row["name"], row["title"], pins, row["python"], devices, _where(row), size]
+        size = f"{row['bytes'] / 1e6:,.0f}" if row["bytes"] else ""
+        pins = row["requirements"][0] if row["requirements"] else "–"
+        cells = [row["name"], row["era"], pins, row["python"], " ".join(row["devices"]), size, _where(row)]
         table.add_row(*(Text(cell) for cell in cells))
     return table
 
 
 def _where(row: dict[str, Any]) -> str:
     if not row["usable"]:
-        return "not installed"
-    return "current interpreter" if row["origin"] == "current" else str(Path(row["interpreter"]).parent.parent)
+        return "not installable" if row["unavailable"] else "no"
+    return "current interpreter" if row["origin"] == "current" else "installed"
 
 
-@contextmanager
-def _talking() -> Iterator[Callable[[str], None]]:
-    """On a terminal a line that moves, otherwise plain lines; both on stderr."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _plain_talk()
-        return
-    with console.status("") as status:
-        yield lambda message: status.update(Text(message))
+def _expand(names: Sequence[str]) -> tuple[list[Spec], list[NetdynoError]]:
+    """The specs of names and groups, each once, and the errors of names that are neither."""
+    found: dict[str, Spec] = {}
+    errors = []
+    for name in names:
+        try:
+            chosen = members(name, list(specs().values())) if name in GROUPS else [find_spec(name)]
+        except NetdynoError as error:
+            errors.append(error)
+            continue
+        found.update((spec.name, spec) for spec in chosen)
+    return list(found.values()), errors
 
 
-def _plain_talk(every_s: float = 15.0) -> Callable[[str], None]:
-    """Prints what is new; a line that differs only in its numbers, at most every few seconds."""
-    last: dict[str, Any] = {"step": "", "time": 0.0}
-
-    def talk(message: str) -> None:
-        step = message.partition(" (")[0]
-        now = time.monotonic()
-        if step != last["step"] or now - last["time"] >= every_s:
-            last.update(step=step, time=now)
-            print(message, file=sys.stderr, flush=True)
-
-    return talk
+def _checked_table(found: Sequence[Checked]) -> Table:
+    table = new_table("framework", "works?", "seconds", "versions", "problem", right=("seconds",))
+    for checked in found:
+        works = Text("NO", style="red") if checked.problem else Text("yes", style="green")
+        table.add_row(checked.framework, works, f"{checked.seconds:.1f}", checked.versions, checked.problem[:300])
+    return table

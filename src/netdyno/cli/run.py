@@ -12,7 +12,7 @@ from rich.table import Table
 from netdyno.cli.options import PythonOption, device_of, store_location, threads_of
 from netdyno.devices.machine import Machine, describe_machine, machine_id
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.environments import find_interpreter, read_given
+from netdyno.frameworks.environments import Given, Interpreter, find_interpreter, read_given
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import find_spec
 from netdyno.graph.wire import digest
@@ -24,10 +24,12 @@ from netdyno.harness.settings import Settings
 from netdyno.harness.suite import Suite, read_suite
 from netdyno.harness.suites import DEFAULT, default_framework, find_suite
 from netdyno.harness.worker_file import pack_worker
+from netdyno.report.availability import availability
 from netdyno.report.console import data_console, talk_console
 from netdyno.report.progress import Progress, duration
 from netdyno.report.tables import how, new_table, results_table
 from netdyno.results.cell import Cell
+from netdyno.results.proof import unproved_frameworks
 from netdyno.results.result import results_of
 from netdyno.results.store import open_store
 
@@ -39,7 +41,7 @@ class Asked:
     again: bool
     retry: bool
     dry_run: bool
-    pythons: dict[str, Path]
+    pythons: Given
     store: str
 
 
@@ -93,8 +95,7 @@ def _choose(suite: str | None, wish: dict[str, Any], bench: Bench) -> Suite:
 
 
 def _measure(suite: Suite, bench: Bench, machine: Machine, asked: Asked) -> None:
-    names = sorted({cell.framework for cell in suite.cells})
-    pythons = {name: find_interpreter(find_spec(name), asked.pythons).path for name in names}
+    interpreters, missing = _interpreters(suite, asked.pythons)
     with ExitStack() as stack:
         if not asked.dry_run:
             stack.enter_context(only_measurement(home()))
@@ -105,35 +106,53 @@ def _measure(suite: Suite, bench: Bench, machine: Machine, asked: Asked) -> None
             folders=RunFolders(home=home(), store_name=asked.store),
             settings=suite.settings,
             worker=pack_worker(home() / "workers"),
-            pythons=pythons,
+            interpreters=interpreters,
             machine=machine_id(machine),
             environment=machine.as_dict(),
         )
-        _carry_out(suite, campaign, asked)
+        _carry_out(suite, campaign, asked, missing)
 
 
-def _carry_out(suite: Suite, campaign: Campaign, asked: Asked) -> None:
+def _interpreters(suite: Suite, given: Given) -> tuple[dict[str, Interpreter], dict[str, str]]:
+    """Where each framework of the suite runs, and why some do not; if none does, that is an error."""
+    found, missing = {}, {}
+    for name in sorted({cell.framework for cell in suite.cells}):
+        try:
+            found[name] = find_interpreter(find_spec(name), given)
+        except NetdynoError as error:
+            if name in given:
+                raise
+            missing[name] = error
+    if not found:
+        raise next(iter(missing.values()))
+    return found, {name: str(error) for name, error in missing.items()}
+
+
+def _carry_out(suite: Suite, campaign: Campaign, asked: Asked, missing: Mapping[str, str]) -> None:
     talk = talk_console()
+    cells = [cell for cell in suite.cells if cell.framework not in missing]
+    for name, reason in missing.items():
+        talk.print(f"Left out, {name}: {reason}", markup=False)
     if not asked.dry_run and (saved := recover(campaign)):
         talk.print(f"Recovered a finished run of {saved.cell.label()} that had not been written down.")
     history = campaign.store.finished(campaign.machine)
-    digests = {cell: digest(campaign.bench.training(cell)) for cell in suite.cells}
+    digests = {cell: digest(campaign.bench.training(cell)) for cell in cells}
     renewal = Renewal(again=asked.again, retry=asked.retry, digests=digests)
-    plan = make_plan(suite.cells, suite.settings, history, renewal)
+    plan = make_plan(cells, suite.settings, history, renewal)
     expected = {run: expected_s(run, suite.settings, history) for run in plan.runs}
-    talk.print(_opening(suite, plan, sum(expected.values())))
+    talk.print(_opening(suite.name, len(cells), plan, sum(expected.values())))
     if asked.dry_run:
         data_console().print(_plan_table(plan, expected))
         return
     with Progress(talk, plan, expected) as progress:
         carry_out(plan, campaign, progress)
-    _show(suite.cells, campaign)
+    _show(suite.cells, campaign, missing)
 
 
-def _opening(suite: Suite, plan: Plan, seconds: float) -> str:
-    cells = f"{len(suite.cells)} cell{'s' if len(suite.cells) > 1 else ''}"
+def _opening(name: str, count: int, plan: Plan, seconds: float) -> str:
+    cells = f"{count} cell{'s' if count > 1 else ''}"
     before = f" ({plan.finished} finished earlier; --again repeats them)" if plan.finished else ""
-    return f"{suite.name}: {cells}, {len(plan.runs)} runs to make{before}, about {duration(seconds)}."
+    return f"{name}: {cells}, {len(plan.runs)} runs to make{before}, about {duration(seconds)}."
 
 
 def _plan_table(plan: Plan, expected: Mapping[PlannedRun, float]) -> Table:
@@ -145,12 +164,17 @@ def _plan_table(plan: Plan, expected: Mapping[PlannedRun, float]) -> Table:
     return table
 
 
-def _show(cells: Sequence[Cell], campaign: Campaign) -> None:
-    """The table of what was asked for; exit 1 if something went wrong in it."""
+def _show(cells: Sequence[Cell], campaign: Campaign, missing: Mapping[str, str]) -> None:
+    """The table of what was asked for, and of what is available of it; exit 1 if something went wrong in it."""
     wanted = set(cells)
     records = campaign.store.records(machine=campaign.machine)
     found = results_of(record for record in records if record.cell in wanted)
     data_console().print(results_table(found))
+    if len({cell.framework for cell in cells}) > 1:
+        for part in availability(cells, found, missing):
+            data_console().print(part)
+    if unproved := unproved_frameworks(found, campaign.store.proofs(campaign.machine)):
+        talk_console().print(f"Not proved equal on this machine: {', '.join(unproved)}. See: netdyno verify")
     if any(record.outcome in BAD for result in found for record in result.records):
         talk_console().print("Some runs did not end well; --retry makes them once more.")
         raise typer.Exit(1)

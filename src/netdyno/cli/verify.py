@@ -2,26 +2,32 @@
 
 import sys
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from netdyno.cli.options import JsonOption, PythonOption, device_of, threads_of
-from netdyno.devices.machine import describe_machine
+from netdyno.cli.options import JsonOption, PythonOption, device_of, store_location, threads_of
+from netdyno.devices.machine import Machine, describe_machine, machine_id
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.environments import find_interpreter, locate, read_given
+from netdyno.frameworks.environments import Given, find_interpreter, locate, read_given
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import Spec, find_spec, specs
 from netdyno.harness.complete import Bench
-from netdyno.harness.request import ProofManner
+from netdyno.harness.proof import proof_json
+from netdyno.harness.references import References
+from netdyno.harness.request import ProofCase, ProofManner
 from netdyno.harness.suites import default_framework
-from netdyno.harness.verify import Candidate, Proof, Prover
+from netdyno.harness.verify import Candidate, Prover
 from netdyno.harness.worker_file import pack_worker
 from netdyno.report.console import data_console, print_json, talk_console
 from netdyno.report.progress import duration
-from netdyno.report.tables import proofs_table
+from netdyno.report.proofs import proof_matrix, proofs_table
+from netdyno.results.proof import Proof
+from netdyno.results.store import open_store
 from netdyno.zoo.catalog import Entry, entries, find_network, resolve
 
 BATCH = 8
@@ -35,7 +41,16 @@ class Size:
     full: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """How proofs are shown."""
+
+    json: bool
+    matrix: bool
+
+
 def verify(
+    context: typer.Context,
     framework: Annotated[
         list[str] | None, typer.Option(help="May be repeated; if not said, every usable one.")
     ] = None,
@@ -48,6 +63,7 @@ def verify(
     cpu: Annotated[bool, typer.Option("--cpu", help="On the CPU.")] = False,
     gpus: Annotated[int | None, typer.Option(help="On so many GPUs.")] = None,
     python: PythonOption = None,
+    every: Annotated[bool, typer.Option("--all", help="Every framework, or why it cannot.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Compare outputs, every gradient and the parameters after three updates; exit 1 if one is not equal."""
@@ -56,53 +72,75 @@ def verify(
     manner = ProofManner(
         role="candidate", device=device, precision=precision, execution=execution or "", threads=threads_of(machine)
     )
-    candidates = _candidates(framework, read_given(python or ()), manner)
-    cases = _cases(network, dataset, threads_of(machine))
+    given = read_given(python or ())
+    chosen, missing = _everything(given) if every else (_chosen(framework, given), {})
+    candidates = [_candidate(spec, given, manner) for spec in chosen]
     scratch = home() / "scratch"
     scratch.mkdir(exist_ok=True)
     prover = Prover(
         worker=pack_worker(home() / "workers"),
         python=Path(sys.executable),
         scratch=scratch,
+        references=References(folder=home() / "references"),
         threads=threads_of(machine),
     )
-    _show(_prove_all(cases, candidates, prover, Size(batch=batch, full=full_size)), json)
+    networks = _cases(network, dataset, threads_of(machine))
+    cases = _references(networks, prover, Size(batch=batch, full=full_size))
+    with open_store(store_location(context)) as store:
+        proofs = _prove_all(cases, candidates, prover, lambda proof: store.add_proof(_dated(proof, machine)))
+    _show(proofs, missing, Form(json=json, matrix=every or len(candidates) > 2))
 
 
-def _prove_all(cases: list[Entry], candidates: list[Candidate], prover: Prover, size: Size) -> list[Proof]:
-    """Network by network, each in every framework, saying how long the rest will take."""
-    talk = talk_console()
-    start = time.monotonic()
-    proofs: list[Proof] = []
-    for place, entry in enumerate(cases, 1):
+def _references(networks: list[Entry], prover: Prover, size: Size) -> list[ProofCase]:
+    """Each network as a case with its reference computed, saying how long the rest will take."""
+    talk, start = talk_console(), time.monotonic()
+    cases = []
+    for place, entry in enumerate(networks, 1):
         pixels = entry.image_size if size.full else entry.verify_size
         title = f"{entry.network}/{entry.dataset.name} at batch {size.batch}, {pixels}×{pixels}"
-        with talk.status(f"{title} ({place} of {len(cases)})", refresh_per_second=2):
+        with talk.status(f"reference {place} of {len(networks)}: {title}", refresh_per_second=2):
             training = resolve(entry, size.batch, image_size=pixels)
-            found = prover.prove(training, (entry.network, entry.dataset.name), candidates)
-        left = (time.monotonic() - start) / place * (len(cases) - place)
-        talk.print(f"[{place}/{len(cases)}] {title}: {_word(found)}, {duration(left)} left", markup=False)
+            cases.append(prover.case((entry.network, entry.dataset.name), training))
+        left_s = (time.monotonic() - start) / place * (len(networks) - place)
+        talk.print(f"[{place}/{len(networks)}] reference: {title}, {duration(left_s)} left", markup=False)
+    return cases
+
+
+def _prove_all(
+    cases: list[ProofCase], candidates: list[Candidate], prover: Prover, keep: Callable[[Proof], None]
+) -> list[Proof]:
+    """Framework by framework, every network, saying how long the rest will take; a proof is kept at once."""
+    talk, start = talk_console(), time.monotonic()
+    proofs: list[Proof] = []
+    for place, candidate in enumerate(candidates, 1):
+        name = candidate.spec.name
+        with talk.status(f"{name} ({place} of {len(candidates)})", refresh_per_second=2):
+            found = prover.prove(cases, candidate, keep)
+        left_s = (time.monotonic() - start) / place * (len(candidates) - place)
+        talk.print(f"[{place}/{len(candidates)}] {name}: {_word(found)}, {duration(left_s)} left", markup=False)
         proofs += found
     return proofs
 
 
-def _candidates(names: list[str] | None, pythons: dict[str, Path], manner: ProofManner) -> list[Candidate]:
+def _everything(given: Given) -> tuple[list[Spec], dict[str, str]]:
+    """Every framework that computes something: those that are here, and why the others are not."""
+    real = [spec for spec in specs().values() if spec.requirements or spec.unavailable]
+    here = [spec for spec in real if locate(spec, given)]
+    return here, {spec.name: spec.unavailable or "not installed" for spec in real if spec not in here}
+
+
+def _chosen(names: list[str] | None, given: Given) -> list[Spec]:
     """The frameworks asked for, or every one that is usable here and computes something."""
-    chosen = [find_spec(name) for name in names] if names else _usable(pythons)
+    chosen = [find_spec(name) for name in names] if names else _everything(given)[0]
     if not chosen:
         raise NetdynoError(
             "expected at least one usable framework, received none.",
             hint=f"Try: netdyno frameworks install {default_framework()}",
         )
-    return [_candidate(spec, pythons, manner) for spec in chosen]
+    return chosen
 
 
-def _usable(pythons: dict[str, Path]) -> list[Spec]:
-    """Those with something to install: the reference and the empty adapter prove nothing about themselves."""
-    return [spec for spec in specs().values() if spec.requirements and locate(spec, pythons)]
-
-
-def _candidate(spec: Spec, pythons: dict[str, Path], manner: ProofManner) -> Candidate:
+def _candidate(spec: Spec, pythons: Given, manner: ProofManner) -> Candidate:
     execution = manner.execution or spec.executions[0]
     for field, value, possible in (
         ("execution", execution, spec.executions),
@@ -112,7 +150,7 @@ def _candidate(spec: Spec, pythons: dict[str, Path], manner: ProofManner) -> Can
         if value not in possible:
             raise NetdynoError(f"{spec.name} has no {field} '{value}': expected one of {', '.join(possible)}.")
     return Candidate(
-        spec=spec, python=find_interpreter(spec, pythons).path, manner=replace(manner, execution=execution)
+        spec=spec, interpreter=find_interpreter(spec, pythons), manner=replace(manner, execution=execution)
     )
 
 
@@ -139,13 +177,24 @@ def _split(name: str, dataset: str | None) -> tuple[str, str | None]:
 
 
 def _word(proofs: list[Proof]) -> str:
-    return ", ".join(f"{proof.framework} {'equal' if proof.passed else 'NOT EQUAL'}" for proof in proofs)
+    """`9 equal`, or which are not."""
+    wrong = [f"{proof.case()} NOT EQUAL" for proof in proofs if not proof.passed and not proof.reason]
+    without = [f"{proof.case()} {proof.reason[:60]}" for proof in proofs if proof.reason]
+    return ", ".join([f"{sum(proof.passed for proof in proofs)} equal", *wrong, *without])
 
 
-def _show(proofs: list[Proof], json: bool) -> None:
-    if json:
-        print_json([proof.to_json() for proof in proofs])
+def _dated(proof: Proof, machine: Machine) -> Proof:
+    return replace(proof, machine=machine_id(machine), proved_at=datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+def _show(proofs: list[Proof], missing: Mapping[str, str], form: Form) -> None:
+    """Exit 1 if something is not equal; what a framework says it cannot do is an answer, not a failure."""
+    if form.json:
+        print_json([proof_json(proof) for proof in proofs])
+    elif form.matrix:
+        for part in proof_matrix(proofs, missing):
+            data_console().print(part)
     else:
         data_console().print(proofs_table(proofs))
-    if not all(proof.passed for proof in proofs):
+    if not all(proof.passed or proof.reason.startswith("unsupported") for proof in proofs):
         raise typer.Exit(1)

@@ -24,13 +24,25 @@ class Interpreter:
 
     path: Path
     origin: str
+    module_path: tuple[str, ...] = ()  # folders of modules that the Python does not know of by itself
 
 
-def find_interpreter(spec: Spec, given: Mapping[str, Path]) -> Interpreter:
+Given = Mapping[str, Interpreter]
+"""The interpreters a user named, by framework."""
+
+
+def find_interpreter(spec: Spec, given: Given) -> Interpreter:
     """Where to run the framework; an error that says how to get it if it is nowhere."""
     found = locate(spec, given)
     if found is not None:
         return found
+    if spec.program:
+        raise NetdynoError(
+            f"'{spec.name}' needs the command '{spec.runs_with}', which is not on PATH.",
+            hint=f"Install it, or name it: --python {spec.name}=/path/to/{spec.runs_with}",
+        )
+    if spec.unavailable:
+        raise NetdynoError(f"'{spec.name}' is not on this machine and has nothing to install: {spec.unavailable}")
     if not spec.requirements:
         raise NetdynoError(
             f"'{spec.name}' runs in the current interpreter, which lacks {spec.distribution} {spec.versions}"
@@ -43,26 +55,33 @@ def find_interpreter(spec: Spec, given: Mapping[str, Path]) -> Interpreter:
     )
 
 
-def locate(spec: Spec, given: Mapping[str, Path]) -> Interpreter | None:
+def locate(spec: Spec, given: Given) -> Interpreter | None:
     """The same, with None where the framework is nowhere; a wrong `given` one is still an error."""
+    if spec.program:
+        command = shutil.which(spec.runs_with)
+        return given.get(spec.name) or (Interpreter(path=Path(command), origin="current") if command else None)
     if spec.name in given:
-        return Interpreter(path=_checked(spec, given[spec.name]), origin="given")
-    current = Path(sys.executable)
+        return _checked(spec, given[spec.name])
+    current = Interpreter(path=Path(sys.executable), origin="current")
     if not _problem(spec, current):
-        return Interpreter(path=current, origin="current")
+        return current
     if spec.requirements and is_complete(spec, environment_of(spec)):
         return Interpreter(path=python_in(environment_of(spec)), origin="installed")
     return None
 
 
-def read_given(options: Iterable[str]) -> dict[str, Path]:
-    """The interpreters a user named as NAME=PATH."""
+def read_given(options: Iterable[str]) -> dict[str, Interpreter]:
+    """The interpreters a user named as NAME=PATH; folders of modules may follow, separated as in PATH."""
     given = {}
     for option in options:
         name, equals, path = option.partition("=")
         if not equals or not path:
             raise NetdynoError(f"--python: expected NAME=PATH, received '{option}'.")
-        given[find_spec(name).name] = Path(os.path.abspath(os.path.expanduser(path)))
+        python, *modules = (os.path.abspath(os.path.expanduser(part)) for part in path.split(os.pathsep))
+        for folder in modules:
+            if not os.path.isdir(folder):
+                raise NetdynoError(f"--python {name}: expected a folder of modules, received '{folder}'.")
+        given[find_spec(name).name] = Interpreter(path=Path(python), origin="given", module_path=tuple(modules))
     return given
 
 
@@ -74,6 +93,11 @@ def environment_of(spec: Spec) -> Path:
 def python_in(environment: Path) -> Path:
     """Not resolved: behind the link is a Python without the environment's packages."""
     return environment / "bin" / "python"
+
+
+def packages_in(environment: Path) -> Path:
+    """Where pip put the packages; a path that does not exist if there are none."""
+    return next(iter(environment.glob("lib/python3*/site-packages")), environment / "lib")
 
 
 def is_complete(spec: Spec, environment: Path) -> bool:
@@ -98,22 +122,27 @@ def has_nvidia_gpu() -> bool:
     return Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
 
 
-def _checked(spec: Spec, python: Path) -> Path:
-    if problem := _problem(spec, python):
+def _checked(spec: Spec, given: Interpreter) -> Interpreter:
+    if problem := _problem(spec, given):
         raise NetdynoError(f"--python {spec.name}: expected a Python with {spec.title}, received {problem}.")
-    return python
+    return given
 
 
-def _problem(spec: Spec, python: Path) -> str:
+def _problem(spec: Spec, interpreter: Interpreter) -> str:
+    python = interpreter.path
+    if not spec.adapter:
+        return f"{python}, for which there is no adapter: {spec.unavailable}"
     if not python.is_file():
         return f"{python}, which is no file"
     if not os.access(python, os.X_OK):
         return f"{python}, which is not executable"
-    answer = probe(python, spec)
+    answer = probe(python, spec, interpreter.module_path)
     if answer is None:
         return f"{python}, which does not answer as a Python 3 does"
     if not answer.has_module:
-        return f"{python}, which has no module '{spec.module}'"
-    if not fits(answer.version, spec.versions):
+        return f"{python}, which has no module '{answer.missing}'"
+    # What is on no index has no metadata to tell its version by.
+    version_known = answer.version or not spec.unavailable
+    if version_known and not fits(answer.version, spec.versions):
         return f"{python} with {spec.distribution} {answer.version or 'unknown'}, not {spec.versions}"
     return "" if answer.has_numpy else f"{python}, which has no numpy"

@@ -16,7 +16,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.environments import MARKER, environment_of, has_nvidia_gpu, is_complete, python_in
+from netdyno.frameworks.damage import first_damaged
+from netdyno.frameworks.environments import (
+    MARKER,
+    environment_of,
+    has_nvidia_gpu,
+    is_complete,
+    packages_in,
+    python_in,
+)
 from netdyno.frameworks.home import home
 from netdyno.frameworks.interpreters import fitting_python, probe, python_version
 from netdyno.frameworks.packages import (
@@ -26,12 +34,18 @@ from netdyno.frameworks.packages import (
     install_packages,
     installed_versions,
     make_venv,
+    renew_pip,
+    run_logged,
+    write_lock,
 )
+from netdyno.frameworks.shared_objects import compile_shared_objects
 from netdyno.frameworks.spec import Spec
 
 
 def install(spec: Spec, *, talk: Callable[[str], None]) -> Path:
     """The framework's environment, made if it is not there or damaged. `talk` hears what is going on."""
+    if spec.unavailable:
+        raise NetdynoError(f"{spec.name}: there is nothing to install: {spec.unavailable}")
     if not spec.requirements:
         talk(f"{spec.name}: nothing to install, it runs in the current interpreter")
         return Path(sys.prefix)
@@ -40,13 +54,36 @@ def install(spec: Spec, *, talk: Callable[[str], None]) -> Path:
     try:
         environment.parent.mkdir(exist_ok=True)
         with _locked(_beside(environment, ".lock"), spec, talk) as lock_fd:
-            if is_complete(spec, environment):
+            damage = _damage(spec, environment)
+            if damage is None:
                 talk(f"{spec.name}: installed in {environment}")
             else:
+                if damage:
+                    talk(f"{spec.name}: {damage} is missing or changed; making the environment anew")
                 _make(_work(spec, environment, lock_fd, talk))
     except OSError as error:
         raise NetdynoError(f"{spec.name}: cannot be installed in {environment}: {error}.") from error
     return environment
+
+
+def remove(spec: Spec, *, talk: Callable[[str], None]) -> int:
+    """Delete the framework's environment, its log and its lock; returns the bytes that are free again."""
+    environment = environment_of(spec)
+    if not environment.parent.is_dir():
+        return 0
+    with _locked(_beside(environment, ".lock"), spec, talk):
+        freed_bytes = bytes_in(environment)
+        _wipe(environment)
+        for suffix in (".log", ".lock.txt"):
+            _beside(environment, suffix).unlink(missing_ok=True)
+    return freed_bytes
+
+
+def _damage(spec: Spec, environment: Path) -> str | None:
+    """None if the environment is whole, the first file that is not as installed, '' if it was never finished."""
+    if not is_complete(spec, environment):
+        return ""
+    return first_damaged(packages_in(environment), tuple(spec.shared_objects)) or None
 
 
 def _make(work: Work) -> None:
@@ -56,11 +93,18 @@ def _make(work: Work) -> None:
         python = fitting_python(work.spec)
         work.talk(f"{work.spec.name}: making an environment with {python}")
         pip = make_venv(work, python)
+        renew_pip(work, pip)
         index = install_packages(work, pip)
+        if work.spec.shared_objects:
+            compile_shared_objects(
+                work.spec, packages_in(work.environment), lambda command: run_logged(work, command)
+            )
         answer = probe(python_in(work.environment), work.spec)
         if answer is None or not answer.has_module:
-            raise failure(work, f"pip finished but there is no module '{work.spec.module}'")
+            missing = answer.missing if answer else work.spec.module
+            raise failure(work, f"pip finished but there is no module '{missing}'")
         versions = installed_versions(pip)
+        write_lock(work, versions)
         shutil.rmtree(work.temporary, ignore_errors=True)
         _write_marker(work, index, versions)
     except BaseException:

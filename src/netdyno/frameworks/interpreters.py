@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,14 +22,19 @@ class Probe:
     """What an interpreter answers about itself and one framework, without importing the framework."""
 
     python: str
-    has_module: bool
+    missing: str  # the first of the framework's modules that is not there; empty if all are
     has_numpy: bool
     version: str  # of the distribution; empty if it is not known there
 
+    @property
+    def has_module(self) -> bool:
+        return not self.missing
 
-def probe(python: Path, spec: Spec) -> Probe | None:
+
+def probe(python: Path, spec: Spec, module_path: Sequence[str] = ()) -> Probe | None:
     """None if it is no Python 3. Isolated (-I) as workers are: user site and PYTHONPATH do not count."""
-    answer = _answer(python, _PROBE, spec.module, spec.distribution)
+    asked = {"modules": [spec.module, *spec.needs], "distribution": spec.distribution, "path": list(module_path)}
+    answer = _answer(python, _PROBE, json.dumps(asked))
     if answer is None:
         return None
     try:
@@ -45,7 +50,8 @@ def python_version(python: Path) -> str:
 
 
 def fitting_python(spec: Spec) -> Path:
-    """The interpreter to make the framework's environment with: the current one if it fits, else the newest."""
+    """The interpreter to make the framework's environment with: the current one if it fits, else the first of
+    those on PATH, of pyenv, conda and uv, the newest first."""
     seen = []
     for python in _candidates():
         version = python_version(python)
@@ -53,10 +59,9 @@ def fitting_python(spec: Spec) -> Path:
             return python
         if version:
             seen.append(version)
-    wanted = lowest(spec.python)
     raise NetdynoError(
         f"'{spec.name}' needs Python {spec.python}; this machine has {', '.join(dict.fromkeys(seen))}.",
-        hint=f"Install one that fits, for example with: pyenv install {wanted or spec.python}",
+        hint=f"Install one that fits with: {_how_to_get(lowest(spec.python) or spec.python)}",
     )
 
 
@@ -84,12 +89,13 @@ def version(name):
     except Exception:
         return ""
 
-module, distribution = sys.argv[1:]
+asked = json.loads(sys.argv[1])
+sys.path[:0] = asked["path"]
 print(json.dumps({
     "python": "%d.%d.%d" % sys.version_info[:3],
-    "has_module": has(module),
+    "missing": ([name for name in asked["modules"] if not has(name)] + [""])[0],
     "has_numpy": has("numpy"),
-    "version": version(distribution),
+    "version": version(asked["distribution"]),
 }))
 """
 
@@ -116,6 +122,33 @@ def _candidates() -> Iterator[Path]:
             yield Path(found)
     pyenv = Path(os.environ.get("PYENV_ROOT") or "~/.pyenv").expanduser()
     yield from sorted(pyenv.glob("versions/*/bin/python"), key=_release, reverse=True)
+    yield from _of_conda()
+    shared = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser()
+    uv = Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or shared / "uv" / "python")
+    yield from sorted(uv.glob("cpython-*/bin/python3"), key=_release, reverse=True)
+
+
+def _of_conda() -> Iterator[Path]:
+    """Conda lists its environments in one file, whichever of its flavours made them."""
+    try:
+        listed = Path("~/.conda/environments.txt").expanduser().read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for folder in filter(None, listed):
+        python = Path(folder) / "bin" / "python"
+        if python.is_file():
+            yield python
+
+
+def _how_to_get(version: str) -> str:
+    """The command of a tool that is here, else pyenv's; uv has no Python before 3.8."""
+    minor = int(version.split(".")[1]) if "." in version else 0
+    if shutil.which("pyenv") is None:
+        if shutil.which("uv") and minor >= 8:
+            return f"uv python install {version}"
+        if shutil.which("conda"):
+            return f"conda create -n python{version} python={version}"
+    return f"pyenv install {version}"
 
 
 def _release(python: Path) -> tuple[int, ...]:

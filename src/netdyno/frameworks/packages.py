@@ -19,6 +19,9 @@ from netdyno.frameworks.environments import python_in
 from netdyno.frameworks.spec import Spec
 
 TICK_S = 1.0
+OLD_PIP = 21
+PAUSES_S = (2.0, 10.0)  # between tries of a download that broke off
+QUIETLY = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")
 INDEX_LIMIT_S = 3.0
 
 
@@ -38,6 +41,11 @@ class Work:
     talk: Callable[[str], None]
 
     @property
+    def lock(self) -> Path:
+        """What the pins were resolved to, beside the environment so that it outlives a repair."""
+        return self.environment.parent / (self.environment.name + ".lock.txt")
+
+    @property
     def temporary(self) -> Path:
         """Downloads and unpacking happen inside the environment, so that wiping it wipes them."""
         return self.environment / "tmp"
@@ -46,32 +54,62 @@ class Work:
 def make_venv(work: Work, python: Path) -> list[str]:
     """Make the environment; returns the command that is pip for it."""
     inside = python_in(work.environment)
-    if _run(work, [str(python), "-I", "-m", "venv", "--clear", str(work.environment)]) == 0:
+    if run_logged(work, [str(python), "-I", "-m", "venv", "--clear", str(work.environment)]) == 0:
         return [str(inside), "-I", "-m", "pip"]
     # A bare Debian has venv without ensurepip: then the current interpreter's pip fills the environment.
     bare = [str(python), "-I", "-m", "venv", "--clear", "--without-pip", str(work.environment)]
-    if _run(work, bare) != 0:
+    if run_logged(work, bare) != 0:
         raise failure(work, f"{python} cannot make an environment", hint="Install its venv module.")
     if importlib.util.find_spec("pip") is None:
         raise failure(work, f"neither {python} (ensurepip) nor the current interpreter has pip")
     return [sys.executable, "-m", "pip", "--python", str(inside)]
 
 
+def renew_pip(work: Work, pip: Sequence[str]) -> None:
+    """A pip from before 2020 does not know today's wheels; the newest that this Python can have does."""
+    done = subprocess.run([*pip, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+    version = re.search(rb"^pip (\d+)", done.stdout)
+    if version is None or int(version[1]) >= OLD_PIP:
+        return
+    work.temporary.mkdir(exist_ok=True)
+    if run_logged(work, [*pip, "install", *QUIETLY, "--upgrade", "pip"]) != 0:
+        work.talk(f"{work.spec.name}: pip could not be renewed; trying with the old one")
+
+
 def install_packages(work: Work, pip: Sequence[str]) -> str:
     """Install the pins; returns the extra index they came from, empty if it was not asked or did not help."""
     pins, index = work.spec.pins(work.gpu), work.spec.index(work.gpu)
-    command = [*pip, "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", *pins]
+    command = [*pip, "install", *QUIETLY, *pins]
     work.temporary.mkdir(exist_ok=True)
     if index and not is_reachable(index):
         work.talk(f"{work.spec.name}: {index} cannot be reached; the default index may bring larger builds")
         index = ""
-    if index:
-        if _run(work, [*command, "--extra-index-url", index]) == 0:
-            return index
-        work.talk(f"{work.spec.name}: failed with {index}; trying the default index alone")
-    if _run(work, command) != 0:
-        raise failure(work, "pip could not install " + " ".join(pins))
-    return ""
+    for extra in dict.fromkeys((index, "")):
+        if _install_from(work, [*command, *(("--extra-index-url", extra) if extra else ())]):
+            return extra
+        if extra:
+            work.talk(f"{work.spec.name}: failed with {extra}; trying the default index alone")
+    raise failure(work, "pip could not install " + " ".join(pins))
+
+
+def _install_from(work: Work, command: Sequence[str]) -> bool:
+    """First as the pins were resolved here before, then afresh; a download that breaks off is tried again."""
+    if work.lock.exists() and run_logged(work, [*command, "--constraint", str(work.lock)]) == 0:
+        return True
+    for pause_s in (*PAUSES_S, None):
+        if run_logged(work, command) == 0:
+            return True
+        if pause_s is None or not _is_passing(work.log):
+            return False
+        work.talk(f"{work.spec.name}: the download broke off; trying again in {pause_s:.0f} s")
+        time.sleep(pause_s)
+    return False
+
+
+def write_lock(work: Work, versions: dict[str, str]) -> None:
+    """Keep what the pins were resolved to: an environment made anew gets the same."""
+    lines = [f"{name}=={version}" for name, version in sorted(versions.items()) if name not in ("pip", "setuptools")]
+    work.lock.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def installed_versions(pip: Sequence[str]) -> dict[str, str]:
@@ -120,12 +158,14 @@ def bytes_in(folder: Path) -> int:
 
 
 _STEP = re.compile(r"^\s*((?:Collecting|Downloading|Using cached|Building|Preparing|Installing)\b.*)$", re.MULTILINE)
+_PASSING = re.compile(r"IncompleteRead|Connection broken|Read timed out|ConnectionReset|THESE PACKAGES DO NOT MATCH")
 _OFFLINE = re.compile(
     r"NewConnectionError|name resolution|ConnectTimeout|Network is unreachable|Max retries exceeded"
 )
 
 
-def _run(work: Work, command: Sequence[str]) -> int:
+def run_logged(work: Work, command: Sequence[str]) -> int:
+    """Run a command to its end with its words in the log; returns its exit code."""
     with work.log.open("ab") as log:
         log.write(f"$ {' '.join(command)}\n".encode())
         log.flush()
@@ -178,8 +218,17 @@ def _step(log: Path) -> str:
     return steps[-1].split(":")[0].split(" (")[0][:60] if steps else "making the environment"
 
 
+def _is_passing(log: Path) -> bool:
+    """Whether the last command failed in a way that another try may mend."""
+    return bool(_PASSING.search(_last_output(log.read_text(encoding="utf-8", errors="replace"))))
+
+
+def _last_output(log: str) -> str:
+    return log.rpartition("\n$ ")[2].partition("\n")[2]
+
+
 def _reason(log: str) -> str:
-    output = log.rpartition("\n$ ")[2].partition("\n")[2]
+    output = _last_output(log)
     if "No space left on device" in output:
         return "no space left on the disk"
     lines = [line.strip() for line in output.splitlines() if line.strip()]

@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from dataclasses import field as made_by
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -22,7 +23,7 @@ from netdyno.frameworks.versions import is_range
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """One framework. Without requirements it lives in the interpreter that runs netdyno."""
+    """One framework. Without requirements it lives in the interpreter that runs netdyno, or one a user names."""
 
     name: str
     title: str
@@ -37,6 +38,14 @@ class Spec:
     precisions: tuple[str, ...]
     requirements_cuda: tuple[str, ...] = ()  # in place of `requirements` where there is an NVIDIA GPU
     cpu_index: str = ""  # an extra package index with smaller builds, where there is no GPU
+    needs: tuple[str, ...] = ()  # modules it cannot do without, besides `module`
+    variables: Mapping[str, str] = made_by(default_factory=dict, hash=False)  # of the worker's environment
+    shared_objects: Mapping[str, Path] = made_by(
+        default_factory=dict, hash=False
+    )  # path in site-packages: C source to compile
+    program: Path | None = None  # a worker in another language; in the TOML relative to it
+    runs_with: str = ""  # the command on PATH that runs `program`
+    unavailable: str = ""  # why there is nothing to install, and what to do instead
     era: str = ""
     note: str = ""
     worker_path: Path | None = None  # extra adapter code, a folder or file; in the TOML relative to it
@@ -51,7 +60,8 @@ class Spec:
 
     def digest(self, gpu: bool) -> str:
         """Ten hex digits over what decides an environment's contents: other pins are another environment."""
-        contents = json.dumps([self.pins(gpu), self.python, self.index(gpu)])
+        sources = {target: source.read_text(encoding="utf-8") for target, source in self.shared_objects.items()}
+        contents = json.dumps([self.pins(gpu), self.python, self.index(gpu), *([sources] if sources else [])])
         return hashlib.sha256(contents.encode()).hexdigest()[:10]
 
 
@@ -82,11 +92,18 @@ def read_spec(file: Traversable) -> Spec:
         values = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise NetdynoError(f"{file}: expected a TOML file of a framework, received: {error}.") from error
-    for field in sorted(values.keys() - _TEXTS.keys() - _LISTS.keys()):
-        raise _malformed(file, field, f"a field among {', '.join([*_TEXTS, *_LISTS])}", field)
-    checked: dict[str, Any] = {field: _text(file, values, field) for field in _TEXTS}
-    checked.update((field, _list(file, values, field)) for field in _LISTS)
-    checked["worker_path"] = _beside(file, checked["worker_path"])
+    known = [*_TEXTS, *_LISTS, *_TABLES]
+    for name in sorted(values.keys() - set(known)):
+        raise _malformed(file, name, f"a field among {', '.join(known)}", name)
+    checked: dict[str, Any] = {name: _text(file, values, name) for name in _TEXTS}
+    checked.update((name, _list(file, values, name)) for name in _LISTS)
+    checked.update((name, _table(file, values, name)) for name in _TABLES)
+    if not (checked["adapter"] or checked["program"] or checked["unavailable"]):
+        raise _malformed(file, "adapter", _TEXTS["adapter"][1], None)
+    for name in ("worker_path", "program"):
+        checked[name] = _beside(file, name, checked[name])
+    objects = checked["shared_objects"].items()
+    checked["shared_objects"] = {target: _beside(file, "shared_objects", source) for target, source in objects}
     return Spec(**checked)
 
 
@@ -97,15 +114,18 @@ _WORD = re.compile(r"[A-Za-z0-9].*")  # a requirement that starts with '-' would
 _TEXTS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "name": (re.compile(r"[a-z0-9][a-z0-9._-]*"), "lower-case letters, digits, '.', '_' or '-'"),
     "title": (_SOME, "a text"),
-    "adapter": (re.compile(r"[A-Za-z_]\w*"), "the name of an adapter module"),
+    "adapter": (re.compile(r"([A-Za-z_]\w*)?"), "the name of an adapter module"),
     "module": (re.compile(r"[A-Za-z_]\w*"), "the name of a top-level module"),
     "distribution": (_WORD, "the name of a distribution"),
     "versions": (_SOME, "a range such as '>=2,<3'"),
     "python": (_SOME, "a range such as '>=3.11,<3.15'"),
     "cpu_index": (re.compile(r"(https?://\S+)?"), "an http(s) address"),
-    "era": (_ANY, "a text"),
+    "unavailable": (_ANY, "a text"),
+    "era": (re.compile(r"2018|last|today|"), "'2018', 'last' or 'today'"),
     "note": (_ANY, "a text"),
     "worker_path": (_ANY, "a path relative to the TOML file"),
+    "program": (_ANY, "a path relative to the TOML file"),
+    "runs_with": (_ANY, "the name of a command"),
 }
 _LISTS: Mapping[str, bool] = {  # field: whether it may be left out
     "requirements": False,
@@ -113,7 +133,9 @@ _LISTS: Mapping[str, bool] = {  # field: whether it may be left out
     "executions": False,
     "precisions": False,
     "requirements_cuda": True,
+    "needs": True,
 }
+_TABLES = ("variables", "shared_objects")
 
 
 def _files() -> Iterator[Traversable]:
@@ -150,12 +172,19 @@ def _list(file: Traversable, values: Mapping[str, Any], field: str) -> tuple[str
     return tuple(value)
 
 
-def _beside(file: Traversable, worker_path: str) -> Path | None:
-    if not worker_path:
+def _table(file: Traversable, values: Mapping[str, Any], field: str) -> dict[str, str]:
+    value = values.get(field, {})
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+        raise _malformed(file, field, "a table of texts", value)
+    return value
+
+
+def _beside(file: Traversable, field: str, relative: str) -> Path | None:
+    if not relative:
         return None
-    path = Path(str(file)).parent.joinpath(worker_path).absolute()
+    path = Path(str(file)).parent.joinpath(relative).absolute()
     if not path.exists():
-        raise _malformed(file, "worker_path", "a folder or file that exists", worker_path)
+        raise _malformed(file, field, "a folder or file that exists", relative)
     return path
 
 

@@ -4,7 +4,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -16,12 +16,14 @@ KEPT_BYTES = 512 * 1024  # of each stream, at its start and at its end
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """What to start: `python` runs the packed `worker` on `folder/request.json`."""
+    """What to start: `python` runs the packed `worker`, or another language's `program`, on `folder/request.json`."""
 
     python: Path
     worker: Path
     folder: Path
     threads: int
+    variables: Mapping[str, str] = field(default_factory=dict)  # what the framework needs to be told
+    program: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,13 @@ class Running:
 
 def launch(command: Command) -> Running:
     """Start the worker; its process group has the worker's process id."""
-    arguments = [str(command.python), "-I", str(command.worker), "request.json", "events.jsonl"]
+    worker = [str(command.program)] if command.program else ["-I", str(command.worker)]
+    arguments = [str(command.python), *worker, "request.json", "events.jsonl"]
     try:
         process = subprocess.Popen(
             arguments,
             cwd=command.folder,
-            env={**os.environ, **thread_variables(command.threads)},
+            env={**os.environ, **thread_variables(command.threads), **command.variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from netdyno.frameworks.environments import Interpreter
+from netdyno.frameworks.spec import Spec
 from netdyno.graph.model import Training
 from netdyno.graph.wire import to_wire
 from netdyno.harness.events import PROTOCOL
+from netdyno.harness.worker_file import worker_hash
 from netdyno.results.cell import Cell
 
 SEED = 20180907  # of weights and data: the same in every framework and run, so that only time differs
@@ -15,11 +18,21 @@ SEED = 20180907  # of weights and data: the same in every framework and run, so 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSide:
-    """How the request is carried out: which adapter, which extra folders hold adapters, which packed worker."""
+    """How the request is carried out: which adapter, which extra folders hold adapters and modules, which worker."""
 
     adapter: str
     adapter_path: tuple[str, ...]
+    module_path: tuple[str, ...]
     worker_hash: str
+
+    @classmethod
+    def of(cls, spec: Spec, interpreter: Interpreter, worker: Path) -> "WorkerSide":
+        return cls(
+            adapter=spec.adapter,
+            adapter_path=(str(spec.worker_path),) if spec.worker_path else (),
+            module_path=interpreter.module_path,
+            worker_hash=worker_hash(worker),
+        )
 
 
 def measure_request(cell: Cell, training: Training, side: WorkerSide, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,6 +96,7 @@ def _common(task: str, side: WorkerSide, device: str, threads: int) -> dict[str,
         "worker": side.worker_hash,
         "adapter": side.adapter,
         "adapter_path": list(side.adapter_path),
+        "module_path": list(side.module_path),
         "device": device,
         "threads": threads,
         "seed": SEED,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import netdyno
+from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.spec import find_spec
 from netdyno.graph.totals import totals
 from netdyno.graph.wire import digest
@@ -20,7 +21,6 @@ from netdyno.harness.plan import Plan, PlannedRun
 from netdyno.harness.request import WorkerSide, measure_request
 from netdyno.harness.settings import Settings
 from netdyno.harness.watch import Ending, watch
-from netdyno.harness.worker_file import worker_hash
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record
 from netdyno.results.store import Store
@@ -45,7 +45,7 @@ class Campaign:
     folders: RunFolders
     settings: Settings
     worker: Path
-    pythons: Mapping[str, Path]  # framework → interpreter
+    interpreters: Mapping[str, Interpreter]  # by framework
     machine: str
     environment: Mapping[str, Any] = field(default_factory=dict)
 
@@ -91,11 +91,8 @@ def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> Command:
     """Write the request, and beside it what the host will need to make a record of the run."""
     cell, training = run.cell, campaign.bench.training(run.cell)
     spec = find_spec(cell.framework)
-    side = WorkerSide(
-        adapter=spec.adapter,
-        adapter_path=(str(spec.worker_path),) if spec.worker_path else (),
-        worker_hash=worker_hash(campaign.worker),
-    )
+    interpreter = campaign.interpreters[cell.framework]
+    side = WorkerSide.of(spec, interpreter, campaign.worker)
     counted = totals(training)
     about = {
         "cell": cell.as_dict(),
@@ -110,10 +107,17 @@ def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> Command:
         "cost": {name: getattr(counted, name) for name in counted.__slots__},
     }
     write_json(folder / "run.json", about)
-    settings = campaign.settings.for_worker(cell.device)
+    entry = campaign.bench.entry(cell.network, cell.dataset)
+    settings = campaign.settings.for_worker(cell.device, entry.steps)
     write_json(folder / "request.json", measure_request(cell, training, side, settings))
-    python = campaign.pythons[cell.framework]
-    return Command(python=python, worker=campaign.worker, folder=folder, threads=cell.threads)
+    return Command(
+        python=interpreter.path,
+        worker=campaign.worker,
+        folder=folder,
+        threads=cell.threads,
+        variables=spec.variables,
+        program=spec.program,
+    )
 
 
 def _record(folder: Path, about: Mapping[str, Any], ending: Ending) -> Record:

@@ -19,6 +19,7 @@ class Settings:
     target: float = 0.005
     deadline_s: float = 900.0
     seed: int = 0
+    published_steps: bool = False  # time as many steps as the thesis did, sure or not, if `seconds` allow
 
     def __post_init__(self) -> None:
         for name in ("runs", "seconds", "target", "deadline_s"):
@@ -28,12 +29,13 @@ class Settings:
         if self.seed < 0:
             raise NetdynoError(f"seed: expected 0 or more, received {self.seed}.")
 
-    def for_worker(self, device: str) -> dict[str, Any]:
-        """What the worker's measuring loop is told."""
+    def for_worker(self, device: str, published_steps: int = 0) -> dict[str, Any]:
+        """What the worker's measuring loop is told; `published_steps` are those of the network's entry."""
         return {
             "block_s": min(BLOCK_S[device], self.seconds / LEAST_BLOCKS),
             "warmup_cap_s": self.seconds,
             "seconds": self.seconds,
             "target": self.target,
             "least_blocks": LEAST_BLOCKS,
+            "steps": published_steps if self.published_steps else 0,
         }

@@ -18,7 +18,9 @@ SETTING_TYPES: Mapping[str, tuple[type, ...]] = {
     "seconds": (int, float),
     "target": (int, float),
     "deadline": (int, float),
+    "published_steps": (bool,),
 }
+FLAGS = ("published_steps",)
 TABLES = ("matrix", "include", "exclude")
 
 Wish = Mapping[str, Any]
@@ -76,7 +78,7 @@ def _parse(data: Mapping[str, Any], stem: str, complete: Complete) -> Suite:
 def _check_fields(data: Mapping[str, Any]) -> None:
     for field, value in data.items():
         if field in SETTING_TYPES:
-            if not isinstance(value, SETTING_TYPES[field]) or isinstance(value, bool):
+            if not isinstance(value, SETTING_TYPES[field]) or isinstance(value, bool) != (field in FLAGS):
                 wanted = " or ".join(kind.__name__ for kind in SETTING_TYPES[field])
                 raise NetdynoError(f"{field}: expected {wanted}, received {value!r}.")
         elif field not in TABLES:

@@ -16,7 +16,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes whenever they are packed
 
 def pack_worker(folder: Path) -> Path:
     """`folder/worker-HASH.pyz`, made if it is not there; two processes may ask at once."""
-    files = _sources()
+    files = source_files()
     path = folder / f"worker-{_hash(files)}.pyz"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,7 @@ def worker_hash(path: Path) -> str:
     return path.stem.removeprefix("worker-")
 
 
-def _sources() -> dict[str, bytes]:
+def source_files() -> dict[str, bytes]:
     """Every source file of the worker by its name in the zip, found without importing it."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:

@@ -1,7 +1,6 @@
-"""Results, networks, comparisons and proofs as tables that fit 100 columns."""
+"""Results, networks and comparisons as tables that fit 100 columns."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich import box
 from rich.console import JustifyMethod
@@ -12,6 +11,7 @@ from netdyno.results.cell import Cell
 from netdyno.results.compare import Comparison
 from netdyno.results.result import Result
 
+NETWORK_WIDTH = 28  # a user's own network is named by a path
 COLOURS = {"faster": "green", "slower": "red", "cannot tell": "yellow"}
 
 
@@ -30,6 +30,7 @@ def results_table(results: Sequence[Result]) -> Table:
         "network", "framework", "how", "batch", "images/s", "95 %", "runs", "verdict",
         right=("batch", "images/s", "95 %", "runs"),
     )  # fmt: skip
+    table.columns[0].no_wrap, table.columns[0].max_width = False, NETWORK_WIDTH
     for result in results:
         table.add_row(
             f"{result.cell.network}/{result.cell.dataset}",
@@ -62,20 +63,6 @@ def comparisons_table(comparisons: Sequence[tuple[Result, Result, Comparison]]) 
             "–" if comparison.low is None else f"{comparison.low:.4f} … {comparison.high:.4f}",
             Text(comparison.verdict, style=COLOURS[comparison.verdict]),
         )
-    return table
-
-
-def proofs_table(proofs: Sequence[Any]) -> Table:
-    """One line per framework and network: the largest relative errors against the float64 reference."""
-    table = new_table(
-        "framework", "network", "same?", "outputs", "gradients", "parameters", "worst node",
-        right=("outputs", "gradients", "parameters"),
-    )  # fmt: skip
-    for proof in proofs:
-        same = Text("yes", style="green") if proof.passed else Text("NO", style="red")
-        errors = [_error(getattr(proof, kind)) for kind in ("outputs", "gradients", "parameters")]
-        where = proof.reason or proof.worst_node
-        table.add_row(proof.framework, f"{proof.network}/{proof.dataset}", same, *errors, where)
     return table
 
 
@@ -113,7 +100,3 @@ def _difference(a: Result, b: Result) -> tuple[str, str]:
     if not fields:
         return f"series {a.series}", f"series {b.series}"
     return tuple(" ".join(str(getattr(x.cell, name)) for name in fields) for x in (a, b))  # type: ignore[return-value]
-
-
-def _error(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1e}"

@@ -4,11 +4,11 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, NoReturn, Self
 
-from sqlalchemy import Connection, Engine, Integer, Row, create_engine, event, false, insert, select
+from sqlalchemy import Connection, Engine, Integer, Row, create_engine, delete, event, false, insert, select
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from netdyno.errors import NetdynoError, unknown
@@ -16,9 +16,10 @@ from netdyno.results import migrate
 from netdyno.results.cell import FIELDS
 from netdyno.results.faults import told
 from netdyno.results.location import Place, read_location
+from netdyno.results.proof import Proof
 from netdyno.results.record import Record
 from netdyno.results.rows import from_row, to_row
-from netdyno.results.tables import RECORDS
+from netdyno.results.tables import PROOFS, RECORDS
 
 FILTERS = (*FIELDS, "series", "outcome")
 WAIT_S = 30.0  # for another process's lock
@@ -74,6 +75,22 @@ class Store:
             for row in connection.execute(query.order_by(RECORDS.c.started_at, RECORDS.c.id)):
                 found.setdefault(row.cell_key, []).append(_finished(row))
         return found
+
+    def add_proof(self, proof: Proof) -> None:
+        """Keep a proof in place of an earlier one of the same framework, network and manner."""
+        row = asdict(proof)
+        same = [column == row[column.name] for column in PROOFS.primary_key]
+        with told(self._place), _writing(self._engine) as connection:
+            connection.execute(delete(PROOFS).where(*same))
+            connection.execute(insert(PROOFS), row)
+
+    def proofs(self, machine: str | None = None) -> list[Proof]:
+        """The last proof of everything that was proved, there or anywhere."""
+        query = select(PROOFS).order_by(*PROOFS.primary_key)
+        if machine is not None:
+            query = query.where(PROOFS.c.machine == machine)
+        with told(self._place), self._engine.connect() as connection:
+            return [Proof(**row) for row in connection.execute(query).mappings()]
 
     def has(self, record_id: str) -> bool:
         """Whether a record of that id is kept."""

@@ -1,4 +1,4 @@
-"""What the database looks like: one table, a row a run.
+"""What the database looks like: a row for each run, and one for the last proof of a framework on a network.
 
 A change here needs a new file in migrations/versions; a test holds the two equal.
 """
@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     Column,
     Dialect,
     Double,
@@ -85,4 +86,25 @@ RECORDS = Table(
     Index("records_by_network", "network", "dataset", "framework"),
     Index("records_by_framework", "framework"),
     Index("records_by_start", "started_at"),
+)
+
+PROOFS = Table(
+    "proofs",
+    METADATA,
+    Column("machine", Text, primary_key=True),
+    Column("framework", Text, primary_key=True),
+    Column("network", Text, primary_key=True),
+    Column("dataset", Text, primary_key=True),
+    Column("device", Text, primary_key=True),
+    Column("precision", Text, primary_key=True),
+    Column("execution", Text, primary_key=True),
+    Column("passed", Boolean, nullable=False),
+    Column("outputs", AnyFloat),
+    Column("gradients", AnyFloat),
+    Column("parameters", AnyFloat),
+    Column("worst_node", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("versions", JSON, nullable=False),
+    Column("python", Text, nullable=False),
+    Column("proved_at", Text, nullable=False),
 )

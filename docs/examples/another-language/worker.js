@@ -1,0 +1,73 @@
+// A netdyno worker in JavaScript: trains one linear layer with softmax and SGD, and refuses every other network.
+// Started as: node worker.js request.json events.jsonl
+"use strict";
+const fs = require("fs");
+const [requestPath, eventsPath] = process.argv.slice(2);
+const request = JSON.parse(fs.readFileSync(requestPath, "utf8"));
+const now = () => Number(process.hrtime.bigint()) / 1e9; // the monotonic clock, as the host reads it
+const emit = (event, fields) =>
+  fs.appendFileSync(eventsPath, JSON.stringify({ event, at: now(), ...fields }) + "\n");
+
+const OPS = ["flatten", "linear", "softmax_cross_entropy"];
+
+function build(training) {
+  const { nodes, inputs, parameters } = training.graph;
+  const odd = nodes.find((node) => !OPS.includes(node.op)) || (nodes.length !== OPS.length && nodes[0]);
+  if (odd) throw { unsupported: `${odd.op} (node '${odd.name}'): only one linear layer is known here` };
+  const [batch, ...rest] = inputs[0].shape;
+  const size = rest.reduce((a, b) => a * b, 1);
+  const classes = nodes.find((node) => node.op === "linear").shape[1];
+  const rate = training.updates[0].optimizer.learning_rate;
+  const w = Float32Array.from({ length: classes * size }, () => (Math.random() - 0.5) / Math.sqrt(size));
+  const x = Float32Array.from({ length: batch * size }, () => Math.random() - 0.5);
+  const labels = Array.from({ length: batch }, () => Math.floor(Math.random() * classes));
+  let loss = NaN;
+  function step() {
+    const gradient = new Float32Array(w.length);
+    loss = 0;
+    for (let n = 0; n < batch; n++) {
+      const row = x.subarray(n * size, (n + 1) * size);
+      const logits = Array.from({ length: classes }, (_, c) => row.reduce((s, v, i) => s + v * w[c * size + i], 0));
+      const top = Math.max(...logits);
+      const total = logits.reduce((s, z) => s + Math.exp(z - top), 0);
+      loss += (Math.log(total) + top - logits[labels[n]]) / batch;
+      for (let c = 0; c < classes; c++) {
+        const slope = (Math.exp(logits[c] - top) / total - (c === labels[n])) / batch;
+        for (let i = 0; i < size; i++) gradient[c * size + i] += slope * row[i];
+      }
+    }
+    for (let i = 0; i < w.length; i++) w[i] -= rate * gradient[i];
+  }
+  return { step, losses: () => ({ [training.updates[0].name]: loss }), parameters: w.length };
+}
+
+function block(trainer, steps) {
+  const start = now();
+  for (let n = 0; n < steps; n++) trainer.step();
+  return now() - start;
+}
+
+function measure(trainer, { seconds, block_s }) {
+  emit("first_step", { seconds: block(trainer, 1) });
+  emit("loss", { when: "first", losses: trainer.losses() });
+  const one = block(trainer, 1);
+  const steps = Math.max(1, Math.round(block_s / one));
+  emit("warmup", { steady: true, blocks: [[1, one]] });
+  for (const end = now() + seconds; now() < end; ) emit("sample", { steps, seconds: block(trainer, steps) });
+  emit("loss", { when: "last", losses: trainer.losses() });
+  emit("memory", { host_peak_bytes: process.resourceUsage().maxRSS * 1024, device_peak_bytes: null });
+}
+
+try {
+  const versions = { node: process.version };
+  emit("hello", { protocol: 1, worker: request.worker, versions, python: "", pid: process.pid });
+  if (request.task !== "measure") throw { unsupported: "this worker makes no proofs" };
+  const start = now();
+  const trainer = build(request.training);
+  emit("built", { seconds: now() - start, parameters: trainer.parameters, weights: "own draws", settings: {} });
+  measure(trainer, request.settings);
+  emit("done", {});
+} catch (error) {
+  emit(error.unsupported ? "unsupported" : "failed", { reason: error.unsupported || String(error) });
+  process.exitCode = 1;
+}

@@ -1,0 +1,31 @@
+"""Is an environment still as it was installed? Every distribution lists its files and their sizes."""
+
+import csv
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+
+def first_damaged(site_packages: Path, extra_files: Sequence[str] = ()) -> str:
+    """The first installed file that is missing or has another size; empty if all are as they were."""
+    for name in extra_files:
+        if not (site_packages / name).is_file():
+            return name
+    return next((name for name, size in _listed(site_packages) if not _is_as_listed(site_packages / name, size)), "")
+
+
+def _listed(site_packages: Path) -> Iterator[tuple[str, int | None]]:
+    """What the distributions say they installed, with its size where they say that; compiled Python may change."""
+    for record in sorted(site_packages.glob("*.dist-info/RECORD")):
+        with record.open(encoding="utf-8", newline="") as file:
+            for name, _, size in (row for row in csv.reader(file) if len(row) == 3):
+                if not name.endswith(".pyc") and not os.path.isabs(name):
+                    yield name, int(size) if size.isdigit() else None
+
+
+def _is_as_listed(path: Path, size: int | None) -> bool:
+    try:
+        found = path.stat().st_size
+    except OSError:
+        return False
+    return size in (None, found)

@@ -1,0 +1,49 @@
+"""What the guides show works: a worker in another language, and the page about the frameworks is up to date."""
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLE = DOCS / "examples" / "another-language"
+
+
+@pytest.fixture
+def in_javascript(netdyno):
+    if shutil.which("node") is None:
+        pytest.skip("the example needs the command 'node'")
+    netdyno.environment["NETDYNO_SPECS"] = str(EXAMPLE)
+    return netdyno
+
+
+def test_a_worker_in_another_language_is_measured(in_javascript):
+    network = f"{EXAMPLE / 'softmax.py'}:softmax"
+    cell = ("--framework", "javascript", "--network", network, "--dataset", "mnist", "--batch", "4")
+    done = in_javascript("run", *cell, "--runs", "1", "--seconds", "0.5")
+    assert done.returncode == 0, done.stderr
+    (result,) = in_javascript.json("results")
+    assert result["outcome"] == "measured"
+    assert result["images_per_s"] > 0
+
+
+def test_it_refuses_a_network_it_cannot_train(in_javascript):
+    in_javascript("run", "--framework", "javascript", "--network", "lenet", "--runs", "1", "--seconds", "0.5")
+    (result,) = in_javascript.json("results")
+    assert result["outcome"] == "unsupported"
+
+
+def test_a_language_that_is_not_here_is_named(netdyno):
+    netdyno.environment.update(NETDYNO_SPECS=str(EXAMPLE), PATH=os.path.dirname(shutil.which("sh") or "") + "-none")
+    done = netdyno("run", "--framework", "javascript", "--network", "lenet")
+    assert done.returncode == 2
+    assert "the command 'node', which is not on PATH" in done.stderr
+
+
+def test_the_page_about_the_frameworks_is_what_its_maker_writes():
+    spec = importlib.util.spec_from_file_location("make_frameworks", DOCS / "make_frameworks.py")
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    assert (DOCS / "frameworks.md").read_text(encoding="utf-8") == maker.page(), "run: make docs"
