@@ -13,6 +13,9 @@ from blocks import serve
 from torch import nn
 from torch.nn import functional
 
+MODERN = hasattr(torch, "channels_last")  # the file also runs in torch 1.0 and Python 3.6
+nullcontext = getattr(contextlib, "nullcontext", contextlib.ExitStack)
+
 
 class LeNet(nn.Module):
     def __init__(self) -> None:
@@ -156,17 +159,19 @@ def training_step(options):
     """A function that makes one step on a batch that stays on the device."""
     make, count, shape, classes, learning_rate = CASES[options.network, options.dataset]
     prepare(options)
-    layout = memory_layout(options)
-    model = make().to(device=options.device, memory_format=layout).train()
+    layout = {"memory_format": memory_layout(options)} if MODERN else {}
+    model = make().to(device=options.device, **layout).train()
     parameters = sum(parameter.numel() for parameter in model.parameters())
     assert parameters == count, f"expected {count} parameters, received {parameters}"
-    images = torch.randn(options.batch, *shape, device=options.device).to(memory_format=layout)
+    images = torch.randn(options.batch, *shape, device=options.device).to(torch.float32, **layout)
     labels = torch.randint(classes, (options.batch,), device=options.device)
-    optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=0.9, fused=True)
+    fused = {"fused": True} if MODERN else {}
+    optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=0.9, **fused)
+    forget = {"set_to_none": True} if MODERN else {}
     forward = torch.compile(model) if options.execution == "compiled" else model
 
     def step() -> None:
-        optimizer.zero_grad(set_to_none=True)
+        optimizer.zero_grad(**forget)
         with narrowed(options):
             loss = functional.cross_entropy(forward(images), labels)
         loss.backward()
@@ -179,11 +184,12 @@ def prepare(options) -> None:
     """The library's switches for this precision and machine."""
     torch.set_num_threads(options.threads)
     torch.backends.cudnn.benchmark = True
-    torch.backends.cuda.matmul.allow_tf32 = options.precision == "tf32"
-    torch.backends.cudnn.allow_tf32 = options.precision == "tf32"
+    if MODERN:
+        torch.backends.cuda.matmul.allow_tf32 = options.precision == "tf32"
+        torch.backends.cudnn.allow_tf32 = options.precision == "tf32"
 
 
-def memory_layout(options) -> torch.memory_format:
+def memory_layout(options):
     if options.device == "cuda" and options.precision == "float32":
         return torch.contiguous_format
     return torch.channels_last
@@ -192,7 +198,7 @@ def memory_layout(options) -> torch.memory_format:
 def narrowed(options):
     if options.precision == "bfloat16":
         return torch.autocast(options.device, dtype=torch.bfloat16)
-    return contextlib.nullcontext()
+    return nullcontext()
 
 
 def read_options() -> argparse.Namespace:

@@ -5,19 +5,15 @@ const fs = require("fs");
 const [requestPath, eventsPath] = process.argv.slice(2);
 const request = JSON.parse(fs.readFileSync(requestPath, "utf8"));
 const now = () => Number(process.hrtime.bigint()) / 1e9; // the monotonic clock, as the host reads it
-const emit = (event, fields) =>
-  fs.appendFileSync(eventsPath, JSON.stringify({ event, at: now(), ...fields }) + "\n");
-
+const emit = (event, fields) => fs.appendFileSync(eventsPath, JSON.stringify({ event, at: now(), ...fields }) + "\n");
 const OPS = ["flatten", "linear", "softmax_cross_entropy"];
 
 function build(training) {
-  const { nodes, inputs, parameters } = training.graph;
+  const { nodes } = training.graph;
   const odd = nodes.find((node) => !OPS.includes(node.op)) || (nodes.length !== OPS.length && nodes[0]);
   if (odd) throw { unsupported: `${odd.op} (node '${odd.name}'): only one linear layer is known here` };
-  const [batch, ...rest] = inputs[0].shape;
-  const size = rest.reduce((a, b) => a * b, 1);
+  const [batch, size] = nodes.find((node) => node.op === "flatten").shape;
   const classes = nodes.find((node) => node.op === "linear").shape[1];
-  const rate = training.updates[0].optimizer.learning_rate;
   const w = Float32Array.from({ length: classes * size }, () => (Math.random() - 0.5) / Math.sqrt(size));
   const x = Float32Array.from({ length: batch * size }, () => Math.random() - 0.5);
   const labels = Array.from({ length: batch }, () => Math.floor(Math.random() * classes));
@@ -36,22 +32,19 @@ function build(training) {
         for (let i = 0; i < size; i++) gradient[c * size + i] += slope * row[i];
       }
     }
-    for (let i = 0; i < w.length; i++) w[i] -= rate * gradient[i];
+    for (let i = 0; i < w.length; i++) w[i] -= training.updates[0].optimizer.learning_rate * gradient[i];
   }
   return { step, losses: () => ({ [training.updates[0].name]: loss }), parameters: w.length };
 }
-
 function block(trainer, steps) {
   const start = now();
   for (let n = 0; n < steps; n++) trainer.step();
   return now() - start;
 }
-
 function measure(trainer, { seconds, block_s }) {
   emit("first_step", { seconds: block(trainer, 1) });
   emit("loss", { when: "first", losses: trainer.losses() });
-  const one = block(trainer, 1);
-  const steps = Math.max(1, Math.round(block_s / one));
+  const one = block(trainer, 1), steps = Math.max(1, Math.round(block_s / one));
   emit("warmup", { steady: true, blocks: [[1, one]] });
   for (const end = now() + seconds; now() < end; ) emit("sample", { steps, seconds: block(trainer, steps) });
   emit("loss", { when: "last", losses: trainer.losses() });
@@ -59,11 +52,9 @@ function measure(trainer, { seconds, block_s }) {
 }
 
 try {
-  const versions = { node: process.version };
-  emit("hello", { protocol: 1, worker: request.worker, versions, python: "", pid: process.pid });
+  emit("hello", { protocol: 1, worker: request.worker, versions: { node: process.version }, python: "", pid: process.pid });
   if (request.task !== "measure") throw { unsupported: "this worker makes no proofs" };
-  const start = now();
-  const trainer = build(request.training);
+  const start = now(), trainer = build(request.training);
   emit("built", { seconds: now() - start, parameters: trainer.parameters, weights: "own draws", settings: {} });
   measure(trainer, request.settings);
   emit("done", {});

@@ -54,7 +54,7 @@ def usable_table(rows: list[dict[str, Any]]) -> Table:
     """The frameworks that can be measured here now, and how to get the others."""
     table = _table("framework", "usable", "how")
     for row in rows:
-        how = f"netdyno frameworks install {row['name']}"
+        how = "nothing to install" if row["unavailable"] else f"netdyno frameworks install {row['name']}"
         if row["usable"]:
             how = f"{row['origin']}: {row['interpreter']}"
         table.add_row(Text(row["name"]), Text("yes" if row["usable"] else "no"), Text(how))

@@ -30,7 +30,8 @@ def results_table(results: Sequence[Result]) -> Table:
         "network", "framework", "how", "batch", "images/s", "95 %", "runs", "verdict",
         right=("batch", "images/s", "95 %", "runs"),
     )  # fmt: skip
-    table.columns[0].no_wrap, table.columns[0].max_width = False, NETWORK_WIDTH
+    if any(len(f"{result.cell.network}/{result.cell.dataset}") > NETWORK_WIDTH for result in results):
+        table.columns[0].no_wrap, table.columns[0].max_width = False, NETWORK_WIDTH
     for result in results:
         table.add_row(
             f"{result.cell.network}/{result.cell.dataset}",

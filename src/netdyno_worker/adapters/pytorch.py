@@ -9,8 +9,12 @@ import torch
 from torch.nn import functional
 
 from netdyno_worker.adapters._pytorch_lrn import local_response_norm
+from netdyno_worker.adapters._pytorch_optimizers import make_optimizer
 from netdyno_worker.adapters._pytorch_source import write_source
 from netdyno_worker.contract import Trainer, Unsupported
+
+# None in a torch before 1.5, which has neither layouts to choose from nor anything that came after them.
+CHANNELS_LAST = getattr(torch, "channels_last", None)
 
 
 def versions():
@@ -68,8 +72,8 @@ class TorchTrainer(Trainer):
 
     def settings(self):
         chosen = {
-            "layout": "nhwc" if self._layout is torch.channels_last else "nchw",
-            "optimizer": ", ".join("%s (fused)" % type(u.optimizer).__name__ for u in self._updates),
+            "layout": "nhwc" if self._layout and self._layout is CHANNELS_LAST else "nchw",
+            "optimizer": ", ".join(u.optimizer_form for u in self._updates),
             "autocast": "bfloat16" if self._job.precision == "bfloat16" else "off",
             "tf32": self._job.precision == "tf32",
             "threads": torch.get_num_threads(),
@@ -85,7 +89,7 @@ class TorchTrainer(Trainer):
     def _placed(self, array):
         """A copy on the device; whole numbers as the losses want them, images in the chosen layout."""
         tensor = torch.from_numpy(np.array(array, dtype=np.int64 if array.dtype.kind == "i" else np.float32))
-        if tensor.dim() != 4:
+        if tensor.dim() != 4 or self._layout is None:
             return tensor.to(self._job.device)
         # Not .contiguous(): it leaves the strides of one-channel images, and convolutions read the layout there.
         return tensor.to(device=self._job.device, memory_format=self._layout)
@@ -120,7 +124,7 @@ class _Update(object):
         self.last_loss = None
         self._function = _Function(job, update.loss)
         self._parameters = [values[name] for name in update.parameters]
-        self.optimizer = _optimizer(update.optimizer, self._parameters)
+        self._optimizer, self.optimizer_form = make_optimizer(update.optimizer, self._parameters)
         self._arguments = None
 
     def bind(self, values):
@@ -132,7 +136,7 @@ class _Update(object):
             parameter.grad = None
         loss = self._function.call(self._arguments)
         loss.backward()
-        self.optimizer.step()
+        self._optimizer.step()
         self.last_loss = loss.detach()
 
     def gradients(self, values):
@@ -169,9 +173,12 @@ def _executed(source, device):
     namespace = {"torch": torch, "F": functional, "math": math, "local_response_norm": local_response_norm}
     for name, array in source.constants.items():
         namespace[name] = torch.from_numpy(array).to(device)
+    text = source.text
+    if not hasattr(torch, "max_pool2d"):
+        text = text.replace("torch.max_pool2d(", "F.max_pool2d(")  # where old versions have it
     filename = "<network %d>" % len(linecache.cache)
-    linecache.cache[filename] = (len(source.text), None, source.text.splitlines(True), filename)
-    exec(compile(source.text, filename, "exec"), namespace)
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    exec(compile(text, filename, "exec"), namespace)
     return namespace["compute"]
 
 
@@ -183,14 +190,6 @@ def _autocast(function, device):
     return narrowed
 
 
-def _optimizer(rule, parameters):
-    if rule["kind"] == "adam":
-        betas = (rule["beta1"], rule["beta2"])
-        return torch.optim.Adam(parameters, rule["learning_rate"], betas, rule["epsilon"], fused=True)
-    momentum = rule["momentum"] if rule["kind"] == "momentum" else 0.0
-    return torch.optim.SGD(parameters, rule["learning_rate"], momentum, fused=True)
-
-
 def _refuse(job):
     if job.device == "cuda" and not torch.cuda.is_available():
         raise Unsupported("torch %s finds no CUDA device" % torch.__version__)
@@ -198,18 +197,28 @@ def _refuse(job):
         raise Unsupported("float16 needs loss scaling, which this adapter does not do; bfloat16 does not need it")
     if job.precision == "tf32" and job.device != "cuda":
         raise Unsupported("tf32 is a mode of CUDA devices, received device '%s'" % job.device)
+    if CHANNELS_LAST is None and job.precision != "float32":
+        raise Unsupported("torch %s trains in float32 only here" % torch.__version__)
+    if job.execution == "compiled" and not hasattr(torch, "compile"):
+        raise Unsupported("torch %s has no torch.compile" % torch.__version__)
 
 
 def _allow_tf32(allowed):
+    """Older versions than the first switch have nothing to allow or forbid."""
+    if not hasattr(torch, "set_float32_matmul_precision"):
+        return
     torch.set_float32_matmul_precision("high" if allowed else "highest")
     torch.backends.cuda.matmul.allow_tf32 = allowed
     torch.backends.cudnn.allow_tf32 = allowed
 
 
 def _layout(job):
+    """A memory format, or None where there is only one."""
+    if CHANNELS_LAST is None:
+        return None
     if job.device == "cuda" and job.precision == "float32":
         return torch.contiguous_format
-    return torch.channels_last
+    return CHANNELS_LAST
 
 
 def _with_copied_state(values):

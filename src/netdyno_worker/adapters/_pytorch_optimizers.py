@@ -1,0 +1,37 @@
+"""Which of the library's optimizers computes what the graph asks for, in any of its versions."""
+
+import inspect
+import math
+
+import torch
+
+
+def make_optimizer(rule, parameters):
+    """(the optimizer, what it is, for the record); fused where the library has that form."""
+    if rule["kind"] == "adam":
+        kind = torch.optim.Adam if hasattr(torch, "channels_last") else _OldAdam
+        settings = [rule["learning_rate"], (rule["beta1"], rule["beta2"]), rule["epsilon"]]
+    else:
+        kind = torch.optim.SGD
+        settings = [rule["learning_rate"], rule["momentum"] if rule["kind"] == "momentum" else 0.0]
+    if "fused" in inspect.signature(kind.__init__).parameters:
+        return kind(parameters, *settings, fused=True), "%s (fused)" % kind.__name__
+    return kind(parameters, *settings), kind.__name__.lstrip("_")
+
+
+class _OldAdam(torch.optim.Adam):
+    """Old versions add epsilon to the root before they correct its bias; the graph means after.
+
+    Both are the same if epsilon is given the root's own correction, anew in each step.
+    """
+
+    def __init__(self, parameters, learning_rate, betas, epsilon):
+        super(_OldAdam, self).__init__(parameters, learning_rate, betas, epsilon)
+        self._steps = 0
+        self._epsilon = epsilon
+
+    def step(self):
+        self._steps += 1
+        for group in self.param_groups:
+            group["eps"] = self._epsilon * math.sqrt(1.0 - group["betas"][1] ** self._steps)
+        super(_OldAdam, self).step()
