@@ -1,0 +1,229 @@
+"""Which MXNet symbol computes each value of a program."""
+
+from collections import namedtuple
+
+import mxnet as mx
+import numpy as np
+
+from netdyno_worker.program import shapes
+
+# values: {name of an input, parameter or node: Symbol}; constants: {variable's name: array} that they use besides.
+Symbols = namedtuple("Symbols", "values constants")
+
+# What an op's rule may ask: its node, the symbols of its inputs, the shape of every value, and where constants go.
+_Site = namedtuple("_Site", "node inputs shapes constants")
+
+# Padding of a max pool that its op cannot do itself; an op's attributes are texts, and not all versions read "-inf".
+_LOWEST = float(np.finfo(np.float32).min)
+# Before 1.3 a mean pool always counts the padding, and these have wrong gradients:
+# - a max pool with the `full` convention is not MKL-DNN's but MXNet's own, which looks up the maxima in an input that
+#   may be overwritten by then;
+# - MKL-DNN's batch norm, in some channels, with more than one thread;
+# - MKL-DNN's response normalisation of most layouts;
+# - MKL-DNN's concat of parts that do not fill its blocks of 16 channels; it may even crash.
+# An axis that is counted from the end keeps an op from MKL-DNN.
+_OLD = "count_include_pad" not in (mx.sym.Pooling.__doc__ or "")
+_BLOCK = 16
+
+
+def translate(program):
+    """A symbol for every value; losses have one element, because a symbol of no dimension does not exist."""
+    known, constants = shapes(program), {}
+    values = {value.name: mx.sym.Variable(value.name) for value in program.inputs + program.parameters}
+    for node in program.nodes:
+        inputs = [values[name] for name in node.inputs]
+        values[node.name] = _RULES[node.op](_Site(node, inputs, known, constants))
+    return Symbols(values, constants)
+
+
+def _convolution(site):
+    kernel = site.shapes[site.node.inputs[1]][2:]
+    x, pad = site.inputs[0], _near(site)
+    if _windows(site, kernel, pad) != site.node.shape[2:]:
+        x, pad = _padded(site, 0.0), (0, 0)
+    return mx.sym.Convolution(
+        x,
+        *site.inputs[1:],
+        kernel=kernel,
+        stride=site.node.attributes["strides"],
+        pad=pad,
+        num_filter=site.node.shape[1],
+        num_group=site.node.attributes["groups"],
+        no_bias=len(site.inputs) == 2,
+        name=site.node.name,
+    )
+
+
+def _linear(site):
+    return mx.sym.FullyConnected(
+        *site.inputs, num_hidden=site.node.shape[1], no_bias=len(site.inputs) == 2, name=site.node.name
+    )
+
+
+def _max_pool(site):
+    form = _native_pool(site)
+    if form is not None:
+        return _pool(site, site.inputs[0], pool_type="max", **form)
+    return _pool(site, _padded(site, _LOWEST), pool_type="max")
+
+
+def _mean_pool(site):
+    form = _native_pool(site)
+    if form is not None and not _OLD:
+        return _pool(site, site.inputs[0], pool_type="avg", count_include_pad=False, **form)
+    x, form = (site.inputs[0], form) if form is not None else (_padded(site, 0.0), {})
+    mean = _pool(site, x, pool_type="avg", **form)
+    share = _share_inside(site)
+    return mean if (share == 1).all() else mx.sym.broadcast_div(mean, _constant(site, share))
+
+
+def _pool(site, x, **options):
+    kernel, stride = site.node.attributes["kernel"], site.node.attributes["strides"]
+    return mx.sym.Pooling(x, kernel=kernel, stride=stride, name=site.node.name, **options)
+
+
+def _native_pool(site):
+    """The options that give the same windows without a copy of x, or None.
+
+    Padding never counts, so a window is known by where it starts: only top and left padding and the number of
+    windows matter, not how far they reach over the far edge.
+    """
+    kernel, near = site.node.attributes["kernel"], _near(site)
+    if any(pad >= size for pad, size in zip(near, kernel)):
+        return None
+    for convention in ("valid",) if _OLD else ("valid", "full"):
+        if _windows(site, kernel, near, convention == "full") == site.node.shape[2:]:
+            return {"pad": near, "pooling_convention": convention}
+    return None
+
+
+def _near(site):
+    top, _, left, _ = site.node.attributes["padding"]
+    return top, left
+
+
+def _windows(site, kernel, pad, ceil=False):
+    """How many windows MXNet takes in each direction where both sides have the same padding."""
+    image, strides = site.shapes[site.node.inputs[0]][2:], site.node.attributes["strides"]
+    spare = [stride - 1 if ceil else 0 for stride in strides]
+    return tuple((image[i] + 2 * pad[i] - kernel[i] + spare[i]) // strides[i] + 1 for i in (0, 1))
+
+
+def _padded(site, value):
+    sides = (0, 0, 0, 0) + tuple(site.node.attributes["padding"])
+    return mx.sym.Pad(site.inputs[0], mode="constant", pad_width=sides, constant_value=value)
+
+
+def _share_inside(site):
+    """The part of each window that lies over the image and not over padding."""
+    kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
+    image, windows = site.shapes[site.node.inputs[0]][2:], site.node.shape[2:]
+    shares = []
+    for i in (0, 1):
+        starts = np.arange(windows[i]) * strides[i] - padding[2 * i]
+        inside = np.minimum(starts + kernel[i], image[i]) - np.maximum(starts, 0)
+        shares.append(inside / float(kernel[i]))
+    return np.outer(*shares).astype(np.float32)[None, None]
+
+
+def _constant(site, array):
+    name = "%s/constant" % site.node.name
+    site.constants[name] = array
+    return mx.sym.Variable(name)
+
+
+def _global_mean_pool(site):
+    pooled = mx.sym.Pooling(site.inputs[0], kernel=(1, 1), global_pool=True, pool_type="avg", name=site.node.name)
+    return mx.sym.Flatten(pooled)
+
+
+def _batch_norm(site):
+    """MXNet's momentum is the share that stays."""
+    epsilon, momentum = site.node.attributes["epsilon"], site.node.attributes["momentum"]
+    axis = 1 - len(site.node.shape) if _OLD else 1
+    options = {"eps": epsilon, "momentum": 1.0 - momentum, "fix_gamma": False, "axis": axis}
+    return mx.sym.BatchNorm(*site.inputs, name=site.node.name, **options)
+
+
+def _local_response_norm(site):
+    size, alpha, beta, k = (site.node.attributes[key] for key in ("size", "alpha", "beta", "k"))
+    if _OLD:
+        return site.inputs[0] * _near_squares(site) ** -beta
+    return mx.sym.LRN(site.inputs[0], nsize=size, alpha=alpha, beta=beta, knorm=k, name=site.node.name)
+
+
+def _near_squares(site):
+    """k + alpha/size times the sum of squares near each channel: a 1×1 convolution with a constant band."""
+    size, alpha, k = (site.node.attributes[key] for key in ("size", "alpha", "k"))
+    channels = np.arange(site.node.shape[1])
+    near = np.abs(channels[:, None] - channels) <= size // 2
+    band = _constant(site, near[:, :, None, None] * (alpha / float(size)))
+    squares = mx.sym.square(site.inputs[0])
+    return mx.sym.Convolution(squares, band, kernel=(1, 1), num_filter=len(channels), no_bias=True) + k
+
+
+def _activation(kind):
+    return lambda site: mx.sym.Activation(site.inputs[0], act_type=kind, name=site.node.name)
+
+
+def _dropout(site):
+    rate = site.node.attributes["rate"]
+    return mx.sym.Dropout(site.inputs[0], p=rate, name=site.node.name) if rate else site.inputs[0]
+
+
+def _concat(site):
+    whole = all(site.shapes[name][1] % _BLOCK == 0 for name in site.node.inputs)
+    axis = 1 if whole or not _OLD else 1 - len(site.node.shape)
+    return mx.sym.Concat(*site.inputs, dim=axis, name=site.node.name)
+
+
+def _cross_entropy(site):
+    logits, labels = site.inputs
+    return -mx.sym.mean(mx.sym.pick(mx.sym.log_softmax(logits), labels, axis=1))
+
+
+def _squared_error(site):
+    return mx.sym.mean(mx.sym.square(site.inputs[0] - site.inputs[1]))
+
+
+def _binary_cross_entropy(site):
+    logits, target = site.inputs
+    return mx.sym.mean(mx.sym.Activation(logits, act_type="softrelu") - logits * target)
+
+
+def _gaussian_kl(site):
+    mean, log_variance = site.inputs
+    terms = log_variance - mx.sym.square(mean) - mx.sym.exp(log_variance) + 1.0
+    return mx.sym.sum(terms) * (-0.5 / site.shapes[site.node.inputs[0]][0])
+
+
+def _bernoulli(site):
+    drawn = mx.sym.random.uniform(0.0, 1.0, shape=site.node.shape)
+    return drawn < mx.sym.BlockGrad(site.inputs[0])
+
+
+_RULES = {
+    "convolution": _convolution,
+    "linear": _linear,
+    "max_pool": _max_pool,
+    "mean_pool": _mean_pool,
+    "global_mean_pool": _global_mean_pool,
+    "batch_norm": _batch_norm,
+    "local_response_norm": _local_response_norm,
+    "relu": _activation("relu"),
+    "tanh": _activation("tanh"),
+    "sigmoid": _activation("sigmoid"),
+    "dropout": _dropout,
+    "flatten": lambda site: mx.sym.Flatten(site.inputs[0], name=site.node.name),
+    "add": lambda site: site.inputs[0] + site.inputs[1],
+    "multiply": lambda site: site.inputs[0] * site.inputs[1],
+    "scale": lambda site: site.inputs[0] * site.node.attributes["factor"],
+    "concat": _concat,
+    "softmax_cross_entropy": _cross_entropy,
+    "mean_squared_error": _squared_error,
+    "binary_cross_entropy": _binary_cross_entropy,
+    "gaussian_kl": _gaussian_kl,
+    "stop_gradient": lambda site: mx.sym.BlockGrad(site.inputs[0], name=site.node.name),
+    "bernoulli": _bernoulli,
+    "normal": lambda site: mx.sym.random.normal(0.0, 1.0, shape=site.node.attributes["shape"]),
+}
