@@ -80,7 +80,7 @@ class Side:
 
 def main() -> None:
     options = read_options()
-    print(f"{'framework':<11}{'network':<22}{'batch':>6} {'precision':<10}{'execution':<10}", end="")
+    print(f"{'framework':<17}{'network':<22}{'batch':>6} {'precision':<10}{'execution':<10}", end="")
     print(f"{'bare/s':>9}{'netdyno/s':>11}{'ratio':>8}{'lowest':>8}{'highest':>8}  pairs")
     short = 0
     for case in options.cases or (every_framework() if options.every_framework else default_cases()):
@@ -106,7 +106,7 @@ def report(case: str, options: argparse.Namespace) -> bool:
             bare.stop()
     ratio = statistics.median(ratios)
     name = f"{cell.network}/{cell.dataset}"
-    print(f"{cell.framework:<11}{name:<22}{cell.batch:>6} {cell.precision:<10}{cell.execution:<10}", end="")
+    print(f"{cell.framework:<17}{name:<22}{cell.batch:>6} {cell.precision:<10}{cell.execution:<10}", end="")
     print(f"{statistics.median(speeds[0]):>9.1f}{statistics.median(speeds[1]):>11.1f}{ratio:>8.3f}", end="")
     print(f"{min(ratios):>8.3f}{max(ratios):>8.3f}  {len(ratios)}", flush=True)
     return ratio >= GOAL

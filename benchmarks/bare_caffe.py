@@ -1,6 +1,6 @@
 """How fast is Caffe without any harness? Hand-written prototxt and solver.step, to hold the adapter against.
 
-    echo 100 | PYTHONPATH=/path/to/caffe/python python benchmarks/bare_caffe_.py --network lenet --dataset mnist
+    echo 100 | PYTHONPATH=/path/to/caffe/python python benchmarks/bare_caffe.py --network lenet --dataset mnist
 
 prints the seconds that a hundred steps took; see blocks.py.
 """

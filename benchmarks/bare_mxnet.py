@@ -1,6 +1,6 @@
 """How fast is MXNet without any harness? Hand-written loops over its own layers, to hold the adapter against.
 
-    echo 100 | python benchmarks/bare_mxnet_.py --network lenet --dataset mnist --batch 64
+    echo 100 | python benchmarks/bare_mxnet.py --network lenet --dataset mnist --batch 64
 
 prints the seconds that a hundred steps took; see blocks.py. The loop is the faster one of each version: a Module
 before 1.3, later a hybridized Gluon network with a Trainer.

@@ -1,6 +1,6 @@
 """How fast is Paddle without any harness? Hand-written training loops over paddle.nn, to hold the adapter against.
 
-    echo 100 | python benchmarks/bare_paddle_.py --network lenet --dataset mnist --batch 64
+    echo 100 | python benchmarks/bare_paddle.py --network lenet --dataset mnist --batch 64
 
 prints the seconds that a hundred steps took; see blocks.py.
 """
