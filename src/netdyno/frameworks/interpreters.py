@@ -33,7 +33,8 @@ class Probe:
 
 def probe(python: Path, spec: Spec, module_path: Sequence[str] = ()) -> Probe | None:
     """None if it is no Python 3. Isolated (-I) as workers are: user site and PYTHONPATH do not count."""
-    asked = {"modules": [spec.module, *spec.needs], "distribution": spec.distribution, "path": list(module_path)}
+    names = [spec.distribution, *spec.other_distributions]
+    asked = {"modules": [spec.module, *spec.needs], "distributions": names, "path": list(module_path)}
     answer = _answer(python, _PROBE, json.dumps(asked))
     if answer is None:
         return None
@@ -95,7 +96,7 @@ print(json.dumps({
     "python": "%d.%d.%d" % sys.version_info[:3],
     "missing": ([name for name in asked["modules"] if not has(name)] + [""])[0],
     "has_numpy": has("numpy"),
-    "version": version(asked["distribution"]),
+    "version": ([found for found in map(version, asked["distributions"]) if found] + [""])[0],
 }))
 """
 

@@ -20,6 +20,7 @@ from netdyno.frameworks.spec import Spec
 
 TICK_S = 1.0
 OLD_PIP = 21
+NEWER_PIP = "pip==21.3.1"
 PAUSES_S = (2.0, 10.0)  # between tries of a download that broke off
 QUIETLY = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")
 INDEX_LIMIT_S = 3.0
@@ -66,13 +67,13 @@ def make_venv(work: Work, python: Path) -> list[str]:
 
 
 def renew_pip(work: Work, pip: Sequence[str]) -> None:
-    """A pip from before 2020 does not know today's wheels; the newest that this Python can have does."""
+    """A pip from before 2021 does not know today's wheels; the last one for Python 3.6 does."""
     done = subprocess.run([*pip, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
     version = re.search(rb"^pip (\d+)", done.stdout)
     if version is None or int(version[1]) >= OLD_PIP:
         return
     work.temporary.mkdir(exist_ok=True)
-    if run_logged(work, [*pip, "install", *QUIETLY, "--upgrade", "pip"]) != 0:
+    if run_logged(work, [*pip, "install", *QUIETLY, NEWER_PIP]) != 0:
         work.talk(f"{work.spec.name}: pip could not be renewed; trying with the old one")
 
 

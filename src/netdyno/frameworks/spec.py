@@ -38,6 +38,7 @@ class Spec:
     precisions: tuple[str, ...]
     requirements_cuda: tuple[str, ...] = ()  # in place of `requirements` where there is an NVIDIA GPU
     cpu_index: str = ""  # an extra package index with smaller builds, where there is no GPU
+    other_distributions: tuple[str, ...] = ()  # which bring the same module
     needs: tuple[str, ...] = ()  # modules it cannot do without, besides `module`
     variables: Mapping[str, str] = made_by(default_factory=dict, hash=False)  # of the worker's environment
     shared_objects: Mapping[str, Path] = made_by(
@@ -134,6 +135,7 @@ _LISTS: Mapping[str, bool] = {  # field: whether it may be left out
     "precisions": False,
     "requirements_cuda": True,
     "needs": True,
+    "other_distributions": True,
 }
 _TABLES = ("variables", "shared_objects")
 
