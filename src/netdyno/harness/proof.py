@@ -82,8 +82,8 @@ def tamed(training: Training) -> Training:
 
 def proof_json(proof: Proof) -> dict[str, Any]:
     """What `netdyno verify --json` prints; the reason appears only where there is one."""
-    names = ("framework", "network", "dataset", "device", "precision", "execution")
-    names += ("passed", "outputs", "gradients", "parameters", "worst_node", "versions")
+    names = ["framework", "network", "dataset", "device", "precision", "execution"]
+    names += ["passed", "outputs", "gradients", "parameters", "worst_node", "versions"]
     data = {name: getattr(proof, name) for name in names}
     data = {name: None if value == inf else value for name, value in data.items()}
     return {**data, "reason": proof.reason} if proof.reason else data
