@@ -159,8 +159,7 @@ def start_sides(cell: Cell, folder: Path, given: Given) -> tuple[Side, Side]:
 
 def bare_script(spec: Spec) -> Path:
     """The hand-written loop for what an adapter serves."""
-    names = (f"bare_{spec.adapter}.py", f"bare_{spec.adapter.rstrip('_')}.py")
-    return next((HERE / name for name in names if (HERE / name).exists()), HERE / names[1])
+    return HERE / f"bare_{spec.adapter.rstrip('_')}.py"
 
 
 def read_case(text: str, options: argparse.Namespace) -> Cell:

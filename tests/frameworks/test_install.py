@@ -191,13 +191,13 @@ def test_a_cpu_index_that_fails_is_tried_once_more_without(
 ) -> None:
     monkeypatch.setattr(packages, "is_reachable", lambda index: True)
     calls: list[list[str]] = []
-    real = packages._run
+    real = packages.run_logged
 
     def run(work: packages.Work, command: list[str]) -> int:
         calls.append(command)
         return 1 if "--extra-index-url" in command else real(work, command)
 
-    monkeypatch.setattr(packages, "_run", run)
+    monkeypatch.setattr(packages, "run_logged", run)
     install(replace(tiny, cpu_index="http://index.invalid"), talk=lambda _: None)
     assert ["--extra-index-url" in command for command in calls if "install" in command] == [True, False]
 
