@@ -25,7 +25,7 @@ from netdyno.frameworks.environments import Given, find_interpreter, locate, rea
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import Spec, find_spec, specs
 from netdyno.harness.complete import Bench
-from netdyno.harness.launch import thread_variables
+from netdyno.harness.launch import worker_variables
 from netdyno.harness.request import WorkerSide, measure_request
 from netdyno.harness.worker_file import pack_worker
 from netdyno.results.cell import Cell
@@ -151,7 +151,7 @@ def start_sides(cell: Cell, folder: Path, given: Given) -> tuple[Side, Side]:
     theirs = [python, str(bare_script(spec))]
     for name in ("network", "dataset", "batch", "precision", "execution", "device", "threads"):
         theirs += [f"--{name}", str(getattr(cell, name))]
-    variables = {**thread_variables(cell.threads), **spec.variables}
+    variables = {**worker_variables(cell.threads), **spec.variables}
     if interpreter.module_path:
         variables["PYTHONPATH"] = os.pathsep.join(interpreter.module_path)
     return Side.start(ours, variables), Side.start(theirs, variables)

@@ -5,12 +5,11 @@
 prints the seconds that a hundred steps took; see blocks.py.
 """
 
-import argparse
 import os
 import tempfile
 
 import numpy as np
-from blocks import serve
+from blocks import read_options, serve
 
 os.environ.setdefault("GLOG_minloglevel", "2")
 
@@ -111,23 +110,8 @@ def prepare(options) -> None:
         caffe.set_mode_cpu()
 
 
-def read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", default="lenet", choices=sorted({network for network, _ in CASES}))
-    parser.add_argument("--dataset", default="mnist", choices=sorted({dataset for _, dataset in CASES}))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--precision", default="float32", choices=("float32",))
-    parser.add_argument("--execution", default="eager", choices=("eager",))
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--threads", type=int, default=2, help="of the BLAS, set by its environment variable")
-    options = parser.parse_args()
-    if (options.network, options.dataset) not in CASES:
-        parser.error(f"expected one of {sorted(CASES)}, received {(options.network, options.dataset)}")
-    return options
-
-
 def main() -> None:
-    solver = make_solver(read_options())
+    solver = make_solver(read_options(CASES))
     smallest = min((blob for blobs in solver.net.params.values() for blob in blobs), key=lambda blob: blob.count)
     serve(lambda: solver.step(1), lambda: smallest.data[...])
 

@@ -5,10 +5,8 @@
 prints the seconds that a hundred steps took; see blocks.py.
 """
 
-import argparse
-
 import numpy as np
-from blocks import serve
+from blocks import read_options, serve
 from caffe2.proto import caffe2_pb2
 from caffe2.python import brew, core, model_helper, optimizer, workspace
 
@@ -95,23 +93,8 @@ def add_copy(model, kind, source, target):
     model.net.Proto().op.extend([copy])
 
 
-def read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", default="lenet", choices=sorted({network for network, _ in CASES}))
-    parser.add_argument("--dataset", default="mnist", choices=sorted({dataset for _, dataset in CASES}))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--precision", default="float32", choices=("float32",))
-    parser.add_argument("--execution", default="compiled", choices=("compiled",))
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    if (options.network, options.dataset) not in CASES:
-        parser.error(f"expected one of {sorted(CASES)}, received {(options.network, options.dataset)}")
-    return options
-
-
 def main() -> None:
-    options = read_options()
+    options = read_options(CASES)
     threads = ["--caffe2_omp_num_threads=%d", "--caffe2_mkl_num_threads=%d"]
     core.GlobalInit(["caffe2", *(flag % options.threads for flag in threads)])
     name = make_net(options)

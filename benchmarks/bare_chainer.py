@@ -5,11 +5,9 @@
 prints the seconds that a hundred steps took; see blocks.py.
 """
 
-import argparse
-
 import chainer
 import numpy as np
-from blocks import serve
+from blocks import read_options, serve
 from chainer import functions, links
 from chainer.backends import cuda
 
@@ -84,23 +82,8 @@ def training_step(options):
     return lambda: optimizer.update(loss, images, labels)
 
 
-def read_options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", default="lenet", choices=sorted({network for network, _ in CASES}))
-    parser.add_argument("--dataset", default="mnist", choices=sorted({dataset for _, dataset in CASES}))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--precision", default="float32", choices=("float32",))
-    parser.add_argument("--execution", default="eager", choices=("eager",))
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--threads", type=int, default=2, help="set by OMP_NUM_THREADS; only noted here")
-    options = parser.parse_args()
-    if (options.network, options.dataset) not in CASES:
-        parser.error(f"expected one of {sorted(CASES)}, received {(options.network, options.dataset)}")
-    return options
-
-
 def main():
-    options = read_options()
+    options = read_options(CASES)
     wait = cuda.Stream.null.synchronize if options.device == "cuda" else lambda: None
     serve(training_step(options), wait)
 

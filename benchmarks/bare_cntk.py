@@ -5,12 +5,11 @@
 prints the seconds that a hundred steps took; see blocks.py. Written for Python 3.6, the last that has CNTK.
 """
 
-import argparse
 import os
 
 import cntk
 import numpy as np
-from blocks import serve
+from blocks import read_options, serve
 from cntk.layers import AveragePooling, Convolution2D, Dense, MaxPooling, Sequential
 
 LEARNING_RATE = 0.01
@@ -92,23 +91,8 @@ def prepare(options):
     cntk.cntk_py.set_max_num_cputhreads(options.threads)
 
 
-def read_options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", default="lenet", choices=sorted({network for network, _ in CASES}))
-    parser.add_argument("--dataset", default="mnist", choices=sorted({dataset for _, dataset in CASES}))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--precision", default="float32", choices=("float32",))
-    parser.add_argument("--execution", default="compiled", choices=("compiled",))
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    if (options.network, options.dataset) not in CASES:
-        parser.error(f"expected one of {sorted(CASES)}, received {(options.network, options.dataset)}")
-    return options
-
-
 def main():
-    options = read_options()
+    options = read_options(CASES)
     prepare(options)
     serve(*training_step(options))
 

@@ -5,7 +5,6 @@
 prints the seconds that a hundred steps took; see blocks.py.
 """
 
-import argparse
 import math
 import os
 from functools import partial
@@ -13,7 +12,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from blocks import serve
+from blocks import read_options, serve
 from jax import lax
 
 LEARNING_RATE = 0.01
@@ -245,23 +244,8 @@ def prepare(options) -> None:
     jax.config.update("jax_platforms", options.device)
 
 
-def read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", default="lenet", choices=sorted({network for network, _ in CASES}))
-    parser.add_argument("--dataset", default="mnist", choices=sorted({dataset for _, dataset in CASES}))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--precision", default="float32", choices=("float32", "tf32", "bfloat16"))
-    parser.add_argument("--execution", default="compiled", choices=("compiled",))
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    if (options.network, options.dataset) not in CASES:
-        parser.error(f"expected one of {sorted(CASES)}, received {(options.network, options.dataset)}")
-    return options
-
-
 def main() -> None:
-    options = read_options()
+    options = read_options(CASES)
     prepare(options)
     training = Training(options)
     serve(training.step, training.wait)

@@ -5,11 +5,10 @@
 prints the seconds that a hundred steps took; see blocks.py. The batch stays on the device.
 """
 
-import argparse
 import os
 
 import numpy as np
-from blocks import serve
+from blocks import read_options, serve
 
 LEARNING_RATE = 0.01
 MOMENTUM = 0.9
@@ -115,24 +114,9 @@ def prepare_torch(options):
 PREPARE = {"tensorflow": prepare_tensorflow, "jax": prepare_jax, "torch": prepare_torch}
 
 
-def read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", default="lenet", choices=sorted({network for network, _ in CASES}))
-    parser.add_argument("--dataset", default="mnist", choices=sorted({dataset for _, dataset in CASES}))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--precision", default="float32", choices=("float32", "tf32"))
-    parser.add_argument("--execution", default="compiled", choices=("eager", "compiled"))
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    if (options.network, options.dataset) not in CASES:
-        parser.error(f"expected one of {sorted(CASES)}, received {(options.network, options.dataset)}")
-    return options
-
-
 def main() -> None:
     """train_on_batch returns the loss as a number, so nothing is left to wait for."""
-    serve(training_step(read_options()), lambda: None)
+    serve(training_step(read_options(CASES)), lambda: None)
 
 
 if __name__ == "__main__":

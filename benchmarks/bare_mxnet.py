@@ -6,16 +6,9 @@ prints the seconds that a hundred steps took; see blocks.py. The loop is the fas
 before 1.3, later a hybridized Gluon network with a Trainer.
 """
 
-import argparse
-import os
-from pathlib import Path
-
-if "AuthenticAMD" in Path("/proc/cpuinfo").read_text():
-    os.environ.setdefault("MKL_DEBUG_CPU_TYPE", "5")  # otherwise MKL of 2018 takes SSE2 there
-
 import mxnet as mx
 import numpy as np
-from blocks import serve
+from blocks import read_options, serve
 from mxnet import autograd, gluon
 from mxnet.gluon import nn
 
@@ -102,23 +95,8 @@ def training_step(options):
     return step
 
 
-def read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", default="lenet", choices=sorted({network for network, _ in CASES}))
-    parser.add_argument("--dataset", default="mnist", choices=sorted({dataset for _, dataset in CASES}))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--precision", default="float32", choices=("float32",))
-    parser.add_argument("--execution", default="compiled", choices=("compiled",))
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    if (options.network, options.dataset) not in CASES:
-        parser.error(f"expected one of {sorted(CASES)}, received {(options.network, options.dataset)}")
-    return options
-
-
 def main() -> None:
-    serve(training_step(read_options()), mx.nd.waitall)
+    serve(training_step(read_options(CASES)), mx.nd.waitall)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,8 @@
 prints the seconds that a hundred steps took; see blocks.py.
 """
 
-import argparse
-
 import paddle
-from blocks import serve
+from blocks import read_options, serve
 from paddle import nn
 from paddle.nn import functional
 
@@ -79,23 +77,8 @@ def prepare(options) -> None:
     paddle.base.core.set_num_threads(options.threads)
 
 
-def read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", default="lenet", choices=sorted({network for network, _ in CASES}))
-    parser.add_argument("--dataset", default="mnist", choices=sorted({dataset for _, dataset in CASES}))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--precision", default="float32", choices=("float32",))
-    parser.add_argument("--execution", default="eager", choices=("eager", "compiled"))
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    if (options.network, options.dataset) not in CASES:
-        parser.error(f"expected one of {sorted(CASES)}, received {(options.network, options.dataset)}")
-    return options
-
-
 def main() -> None:
-    options = read_options()
+    options = read_options(CASES)
     wait = paddle.device.synchronize if options.device == "cuda" else lambda: None
     serve(training_step(options), wait)
 

@@ -5,11 +5,10 @@
 prints the seconds that a hundred steps took; see blocks.py.
 """
 
-import argparse
 import contextlib
 
 import torch
-from blocks import serve
+from blocks import read_options, serve
 from torch import nn
 from torch.nn import functional
 
@@ -201,23 +200,8 @@ def narrowed(options):
     return nullcontext()
 
 
-def read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", default="lenet", choices=sorted({network for network, _ in CASES}))
-    parser.add_argument("--dataset", default="mnist", choices=sorted({dataset for _, dataset in CASES}))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--precision", default="float32", choices=("float32", "tf32", "bfloat16"))
-    parser.add_argument("--execution", default="eager", choices=("eager", "compiled"))
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    if (options.network, options.dataset) not in CASES:
-        parser.error(f"expected one of {sorted(CASES)}, received {(options.network, options.dataset)}")
-    return options
-
-
 def main() -> None:
-    options = read_options()
+    options = read_options(CASES)
     wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
     serve(training_step(options), wait)
 

@@ -5,10 +5,8 @@
 prints the seconds that a hundred steps took; see blocks.py. Runs under Python 3.6.
 """
 
-import argparse
-
 import tensorflow as tf
-from blocks import serve
+from blocks import read_options, serve
 
 
 def lenet(x):
@@ -55,23 +53,8 @@ def training_step(options):
     return session.make_callable(train)
 
 
-def read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", default="lenet", choices=sorted({network for network, _ in CASES}))
-    parser.add_argument("--dataset", default="mnist", choices=sorted({dataset for _, dataset in CASES}))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--precision", default="float32", choices=("float32",))
-    parser.add_argument("--execution", default="eager", choices=("eager",))
-    parser.add_argument("--device", default="cpu", choices=("cpu",))
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    if (options.network, options.dataset) not in CASES:
-        parser.error(f"expected one of {sorted(CASES)}, received {(options.network, options.dataset)}")
-    return options
-
-
 def main() -> None:
-    serve(training_step(read_options()), lambda: None)
+    serve(training_step(read_options(CASES)), lambda: None)
 
 
 if __name__ == "__main__":

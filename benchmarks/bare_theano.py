@@ -5,13 +5,12 @@
 prints the seconds that a hundred steps took; see blocks.py.
 """
 
-import argparse
 import glob
 import os
 import sys
 
 import numpy as np
-from blocks import serve
+from blocks import read_options, serve
 
 BLAS = glob.glob(os.path.join(os.path.dirname(os.path.dirname(np.__file__)), "numpy.libs", "libopenblas*.so"))[0]
 os.environ["THEANO_FLAGS"] = ",".join(
@@ -116,23 +115,8 @@ def training_step(options):
     return step
 
 
-def read_options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", default="lenet", choices=sorted({network for network, _ in CASES}))
-    parser.add_argument("--dataset", default="mnist", choices=sorted({dataset for _, dataset in CASES}))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--precision", default="float32", choices=("float32",))
-    parser.add_argument("--execution", default="compiled", choices=("compiled",))
-    parser.add_argument("--device", default="cpu", choices=("cpu",))
-    parser.add_argument("--threads", type=int, default=2, help="set by OMP_NUM_THREADS; only noted here")
-    options = parser.parse_args()
-    if (options.network, options.dataset) not in CASES:
-        parser.error(f"expected one of {sorted(CASES)}, received {(options.network, options.dataset)}")
-    return options
-
-
 def main():
-    serve(training_step(read_options()), lambda: None)
+    serve(training_step(read_options(CASES)), lambda: None)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,27 @@
 """Time blocks of training steps on request: a line with a number of steps in, a line with seconds out.
 
-Both sides of a comparison use it, each in a process of its own, so that their blocks can take turns.
+Both sides of a comparison use it, each in a process of its own, so that their blocks can take turns. Python 3.6 on.
 """
 
+import argparse
 import sys
 import time
+
+
+def read_options(cases):
+    """What a bare loop is to train; `cases` are keyed by (network, dataset)."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--network", default="lenet")
+    parser.add_argument("--dataset", default="mnist")
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--precision", default="float32")
+    parser.add_argument("--execution", default="eager")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    if (options.network, options.dataset) not in cases:
+        parser.error(f"expected one of {sorted(cases)}, received {(options.network, options.dataset)}")
+    return options
 
 
 def serve(step, wait) -> None:

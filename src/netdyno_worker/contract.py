@@ -2,8 +2,7 @@
 
 An adapter is a module `netdyno_worker/adapters/NAME.py` with
 
-    OPS          a literal list of the op names it trains
-    UNSUPPORTED  a literal dict {op name: reason} of those it does not; together they cover the vocabulary
+    UNSUPPORTED  a literal dict {op name: reason} of the ops that it does not train; all others it does
     versions()   {"library": "version", ...}, without touching the device
     build(job)   a Trainer for a Job, or raises Unsupported
 
@@ -53,7 +52,7 @@ class Trainer(object):
         "parameters"  {parameter name: array}: current values, running statistics included
         "losses"      {update name: float}: as computed by the last step, before its update
         """
-        raise NotImplementedError
+        return getattr(self, "_read_" + what)()
 
     def peak_bytes(self):
         """The most device memory the framework has allocated, or None where it cannot say."""

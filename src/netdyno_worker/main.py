@@ -89,7 +89,7 @@ def prepare(adapter, request, emit):
 def build(adapter, request, case, emit):
     """A trainer for the case's training and its program, after saying `built`."""
     program = read_program(case["training"])
-    _refuse_unknown_ops(adapter, program)
+    _refuse_unsupported_ops(adapter, program)
     weights = Weights(program, request["seed"])
     start = time.perf_counter()
     trainer = adapter.build(
@@ -115,11 +115,10 @@ def build(adapter, request, case, emit):
     return trainer, program
 
 
-def _refuse_unknown_ops(adapter, program):
+def _refuse_unsupported_ops(adapter, program):
     for node in program.nodes:
-        if node.op not in adapter.OPS:
-            reason = adapter.UNSUPPORTED.get(node.op, "the adapter does not know it")
-            raise Unsupported("%s (node '%s'): %s" % (node.op, node.name, reason))
+        if node.op in adapter.UNSUPPORTED:
+            raise Unsupported("%s (node '%s'): %s" % (node.op, node.name, adapter.UNSUPPORTED[node.op]))
 
 
 def _versions(adapter):

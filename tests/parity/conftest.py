@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netdyno.frameworks.environments import locate
+from netdyno.frameworks.environments import locate, read_given
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import Spec, specs
 from netdyno.graph.wire import from_wire
@@ -19,11 +19,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "worker"))
 from small_programs import CASES
 
 THREADS = 2
+# For what has no package: NETDYNO_TEST_PYTHONS="NAME=PYTHON:FOLDER_OF_MODULES …" proves it too.
+GIVEN = read_given(os.environ.get("NETDYNO_TEST_PYTHONS", "").split())
 
 
 def candidate_for(spec: Spec, execution: str, precision: str = "float32") -> Candidate:
     """The framework as a candidate; skipped where it is not installed, except in CI."""
-    found = locate(spec, {})
+    found = locate(spec, GIVEN)
     if found is None:
         message = f"{spec.name} is missing; make it with: netdyno frameworks install {spec.name}"
         if os.environ.get("CI"):
@@ -34,8 +36,13 @@ def candidate_for(spec: Spec, execution: str, precision: str = "float32") -> Can
 
 
 def frameworks() -> list[tuple[Spec, str]]:
-    """Every framework that has something to install, in every way of execution."""
-    return [(spec, execution) for spec in specs().values() if spec.requirements for execution in spec.executions]
+    """Every framework to be proved, in every way of execution."""
+    return [(spec, execution) for spec in proved_specs() for execution in spec.executions]
+
+
+def proved_specs() -> list[Spec]:
+    """Those that have something to install, and those that are given."""
+    return [spec for spec in specs().values() if spec.requirements or spec.name in GIVEN]
 
 
 @pytest.fixture(scope="session")

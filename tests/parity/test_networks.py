@@ -5,18 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from netdyno.frameworks.spec import find_spec, read_spec, specs
+from netdyno.frameworks.spec import find_spec, read_spec
 from netdyno.graph.check import check_training
 from netdyno.harness.proof import first_wrong_node
 from netdyno.results.proof import Proof
 from netdyno.zoo.catalog import entries, find_entry, resolve
-from tests.parity.conftest import candidate_for
+from tests.parity.conftest import candidate_for, proved_specs
 
 WRONG = Path(__file__).parent / "wrong"
 BATCH = 8
 
 
-FRAMEWORKS = [spec for spec in specs().values() if spec.requirements]
 _proved: dict[str, dict[str, Proof]] = {}
 
 
@@ -32,7 +31,7 @@ def _proofs(prover, spec):
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.network}-{entry.dataset.name}")
-@pytest.mark.parametrize("spec", FRAMEWORKS, ids=lambda spec: spec.name)
+@pytest.mark.parametrize("spec", proved_specs(), ids=lambda spec: spec.name)
 def test_a_network_is_the_same_in_every_framework(prover, spec, entry):
     proof = _proofs(prover, spec)[f"{entry.network}/{entry.dataset.name}"]
     assert proof.passed, proof

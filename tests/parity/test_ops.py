@@ -47,8 +47,7 @@ def test_an_adapter_computes_what_the_reference_computes(prover, cases, spec, ex
     proof = _proofs(prover, cases, spec, execution)[case]
     ops = {node["op"] for node in CASES[case]["graph"]["nodes"]}
     if "unsupported" in proof:
-        refused = ops & _unsupported_ops(spec.adapter)
-        assert refused or proof["unsupported"] in spec.note, proof["unsupported"]
+        assert ops & _unsupported_ops(spec.adapter), proof["unsupported"]
         return
     wrong = {
         f"{kind} {name}": error

@@ -5,21 +5,19 @@ import time
 import psutil
 import pytest
 
-from netdyno.frameworks.spec import specs
 from netdyno.harness.complete import Bench
 from netdyno.harness.events import read_story
 from netdyno.harness.folder import write_json
 from netdyno.harness.launch import Command, launch
 from netdyno.harness.request import WorkerSide, measure_request
 from netdyno.harness.settings import Settings
-from tests.parity.conftest import candidate_for
+from tests.parity.conftest import candidate_for, proved_specs
 
 NETWORK = "alexnet/cifar10"  # its convolutions are worth sharing between two threads
 POLL_S = 0.05
-FRAMEWORKS = [spec for spec in specs().values() if spec.requirements]
 
 
-@pytest.mark.parametrize("spec", FRAMEWORKS, ids=lambda spec: spec.name)
+@pytest.mark.parametrize("spec", proved_specs(), ids=lambda spec: spec.name)
 def test_a_framework_computes_with_as_many_threads_as_it_is_told(prover, spec, tmp_path):
     one, two = (_cpus_used(prover, spec, threads, tmp_path) for threads in (1, 2))
     assert 0.5 < one < 1.1

@@ -45,13 +45,16 @@ class EveryGradientIsASlope(unittest.TestCase):
 
 
 class Vocabulary(unittest.TestCase):
+    @unittest.skipIf(sys.version_info < (3, 11), "the host needs Python 3.11")
     def test_every_op_has_a_kernel(self):
-        self.assertEqual(sorted(reference.OPS), sorted(KERNELS))
+        from netdyno.graph.ops import OPS
+
+        self.assertEqual(sorted(KERNELS), sorted(OPS))
         self.assertEqual(reference.UNSUPPORTED, {})
 
     def test_every_op_with_a_certain_outcome_has_a_case(self):
         shown = {name.split("/")[0] for name in CASES} - {"network"}
-        self.assertEqual(sorted(set(reference.OPS) - shown), ["normal"])
+        self.assertEqual(sorted(set(KERNELS) - shown), ["normal"])
 
     @unittest.skipIf(sys.version_info < (3, 11), "the host needs Python 3.11")
     def test_every_case_is_a_sound_training(self):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from netdyno.devices.instructions import maker_variables
 from netdyno.errors import NetdynoError
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -47,7 +48,7 @@ def launch(command: Command) -> Running:
         process = subprocess.Popen(
             arguments,
             cwd=command.folder,
-            env={**os.environ, **thread_variables(command.threads), **command.variables},
+            env={**os.environ, **worker_variables(command.threads), **command.variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -64,9 +65,9 @@ def launch(command: Command) -> Running:
     return Running(process, drains)
 
 
-def thread_variables(threads: int) -> Mapping[str, str]:
-    """The variables by which most numerical libraries are told how many threads to use."""
-    return dict.fromkeys(THREAD_VARIABLES, str(threads))
+def worker_variables(threads: int) -> Mapping[str, str]:
+    """What numerical libraries are told, in every framework alike: how many threads to use, which CPU this is."""
+    return {**dict.fromkeys(THREAD_VARIABLES, str(threads)), **maker_variables()}
 
 
 def _drain(stream: IO[bytes], path: Path) -> threading.Thread:

@@ -180,7 +180,5 @@ _RULES = {
     "gaussian_kl": _gaussian_kl,
     "stop_gradient": _form("as_variable({0}.array)"),
     "bernoulli": _bernoulli,
-    "normal": lambda site: (
-        "as_variable(xp.random.standard_normal(%r).astype('f'))" % (site.node.attributes["shape"],)
-    ),
+    "normal": _normal,
 }

@@ -67,14 +67,6 @@ class Caffe2Trainer(Trainer):
     def wait(self):
         """A net has been computed when it returns."""
 
-    def read(self, what):
-        return {
-            "outputs": self._read_outputs,
-            "gradients": self._read_gradients,
-            "parameters": self._read_parameters,
-            "losses": lambda: {u.update.name: float(self._fetch(u.plan, u.update.loss)) for u in self._updates},
-        }[what]()
-
     def settings(self):
         kind = {CPU: "cpu", IDEEP: "ideep", CUDA: "cuda"}[self._kinds[-1]]
         return {"layout": "nchw", "operators": kind, "net": NET_TYPES[self._job.device], "threads": self._job.threads}
@@ -127,6 +119,9 @@ class Caffe2Trainer(Trainer):
             self._make([self._outputs])
         self._run_and_restore(self._outputs)
         return {name: self._fetch(self._outputs, name) for name in self._program.outputs}
+
+    def _read_losses(self):
+        return {u.update.name: float(self._fetch(u.plan, u.update.loss)) for u in self._updates}
 
     def _read_gradients(self):
         if self._gradients is None:
@@ -203,29 +198,4 @@ def _has_ideep():
     return True
 
 
-OPS = [
-    "convolution",
-    "linear",
-    "max_pool",
-    "mean_pool",
-    "global_mean_pool",
-    "batch_norm",
-    "local_response_norm",
-    "relu",
-    "tanh",
-    "sigmoid",
-    "dropout",
-    "flatten",
-    "add",
-    "multiply",
-    "scale",
-    "concat",
-    "softmax_cross_entropy",
-    "mean_squared_error",
-    "binary_cross_entropy",
-    "gaussian_kl",
-    "stop_gradient",
-    "bernoulli",
-    "normal",
-]
 UNSUPPORTED = {}

@@ -66,14 +66,6 @@ class CaffeTrainer(Trainer):
         if self._job.device == "cuda":
             min(self._blobs.values(), key=lambda blob: blob.count).data[...]
 
-    def read(self, what):
-        return {
-            "outputs": self._read_outputs,
-            "gradients": self._read_gradients,
-            "parameters": self._read_parameters,
-            "losses": lambda: {update.name: update.last_loss() for update in self._updates},
-        }[what]()
-
     def settings(self):
         kinds = [SOLVERS[update.optimizer["kind"]] for update in self._program.updates]
         chosen = {"layout": "nchw", "optimizer": ", ".join(kind + "Solver" for kind in kinds)}
@@ -92,6 +84,9 @@ class CaffeTrainer(Trainer):
         self._outputs.fill(self._batch)
         self._outputs.net.forward()
         return {name: self._outputs.value(name) for name in self._program.outputs}
+
+    def _read_losses(self):
+        return {update.name: update.last_loss() for update in self._updates}
 
     def _read_gradients(self):
         found = {}
@@ -264,29 +259,4 @@ def _refuse_common_parameters(program):
             trainers[name] = update.name
 
 
-OPS = [
-    "convolution",
-    "linear",
-    "max_pool",
-    "mean_pool",
-    "global_mean_pool",
-    "batch_norm",
-    "local_response_norm",
-    "relu",
-    "tanh",
-    "sigmoid",
-    "dropout",
-    "flatten",
-    "add",
-    "multiply",
-    "scale",
-    "concat",
-    "softmax_cross_entropy",
-    "mean_squared_error",
-    "binary_cross_entropy",
-    "gaussian_kl",
-    "stop_gradient",
-    "bernoulli",
-    "normal",
-]
 UNSUPPORTED = {}

@@ -62,14 +62,6 @@ class ChainerTrainer(Trainer):
         if self._device.xp is not np:
             cuda.Stream.null.synchronize()
 
-    def read(self, what):
-        return {
-            "outputs": self._read_outputs,
-            "gradients": self._read_gradients,
-            "parameters": lambda: {p.name: self._array(self._values[p.name]) for p in self._program.parameters},
-            "losses": lambda: {update.name: float(update.last_loss) for update in self._updates},
-        }[what]()
-
     def peak_bytes(self):
         """What the memory pool has taken: it gives nothing back."""
         return None if self._device.xp is np else cuda.memory_pool.total_bytes()
@@ -119,6 +111,12 @@ class ChainerTrainer(Trainer):
         with chainer.no_backprop_mode():
             found = compute([values[name] for name in leaves])
         return {name: self._array(value) for name, value in zip(self._program.outputs, found)}
+
+    def _read_parameters(self):
+        return {p.name: self._array(self._values[p.name]) for p in self._program.parameters}
+
+    def _read_losses(self):
+        return {update.name: float(update.last_loss) for update in self._updates}
 
     def _read_gradients(self):
         found = {}
@@ -243,29 +241,4 @@ def _device(name):
     return chainer.get_device("@intel64" if intel64.is_ideep_available() else "@numpy")
 
 
-OPS = [
-    "convolution",
-    "linear",
-    "max_pool",
-    "mean_pool",
-    "global_mean_pool",
-    "batch_norm",
-    "local_response_norm",
-    "relu",
-    "tanh",
-    "sigmoid",
-    "dropout",
-    "flatten",
-    "add",
-    "multiply",
-    "scale",
-    "concat",
-    "softmax_cross_entropy",
-    "mean_squared_error",
-    "binary_cross_entropy",
-    "gaussian_kl",
-    "stop_gradient",
-    "bernoulli",
-    "normal",
-]
 UNSUPPORTED = {}

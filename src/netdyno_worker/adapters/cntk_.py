@@ -54,14 +54,6 @@ class CntkTrainer(Trainer):
         if self._job.device == "cuda":
             self._updates[-1].last_loss()
 
-    def read(self, what):
-        return {
-            "outputs": self._read_outputs,
-            "gradients": self._read_gradients,
-            "parameters": self._read_parameters,
-            "losses": lambda: {update.name: update.last_loss() for update in self._updates},
-        }[what]()
-
     def settings(self):
         return {
             "layout": "nchw",
@@ -97,6 +89,9 @@ class CntkTrainer(Trainer):
             name: array.reshape(shapes[name]) if shapes.get(name, True) else array.mean(dtype=np.float64)
             for name, array in zip(names, arrays)
         }
+
+    def _read_losses(self):
+        return {update.name: update.last_loss() for update in self._updates}
 
     def _read_gradients(self):
         readers, found = self._readers(), {}
@@ -187,29 +182,4 @@ def _choose_device(kind):
         raise Unsupported("CNTK already computes on another device than '%s' in this process" % kind)
 
 
-OPS = [
-    "convolution",
-    "linear",
-    "max_pool",
-    "mean_pool",
-    "global_mean_pool",
-    "batch_norm",
-    "local_response_norm",
-    "relu",
-    "tanh",
-    "sigmoid",
-    "dropout",
-    "flatten",
-    "add",
-    "multiply",
-    "scale",
-    "concat",
-    "softmax_cross_entropy",
-    "mean_squared_error",
-    "binary_cross_entropy",
-    "gaussian_kl",
-    "stop_gradient",
-    "bernoulli",
-    "normal",
-]
 UNSUPPORTED = {}

@@ -223,29 +223,4 @@ MOMENTS = {"sgd": 0, "momentum": 1, "adam": 2}
 # Each gives what is subtracted from a parameter, and the next moments; `count` is of the steps made before.
 RULES = {"sgd": _sgd, "momentum": _momentum, "adam": _adam}
 
-OPS = [
-    "convolution",
-    "linear",
-    "max_pool",
-    "mean_pool",
-    "global_mean_pool",
-    "batch_norm",
-    "local_response_norm",
-    "relu",
-    "tanh",
-    "sigmoid",
-    "dropout",
-    "flatten",
-    "add",
-    "multiply",
-    "scale",
-    "concat",
-    "softmax_cross_entropy",
-    "mean_squared_error",
-    "binary_cross_entropy",
-    "gaussian_kl",
-    "stop_gradient",
-    "bernoulli",
-    "normal",
-]
 UNSUPPORTED = {}

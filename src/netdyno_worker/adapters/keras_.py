@@ -61,14 +61,6 @@ class KerasTrainer(Trainer):
     def wait(self):
         self._engine.wait()
 
-    def read(self, what):
-        return {
-            "outputs": self._read_outputs,
-            "gradients": self._read_gradients,
-            "parameters": self._read_parameters,
-            "losses": self._read_losses,
-        }[what]()
-
     def peak_bytes(self):
         return self._engine.peak_bytes()
 
@@ -138,29 +130,4 @@ def _copied(array):
     return np.array(array, dtype=np.float32, order="C")
 
 
-OPS = [
-    "convolution",
-    "linear",
-    "max_pool",
-    "mean_pool",
-    "global_mean_pool",
-    "batch_norm",
-    "local_response_norm",
-    "relu",
-    "tanh",
-    "sigmoid",
-    "dropout",
-    "flatten",
-    "add",
-    "multiply",
-    "scale",
-    "concat",
-    "softmax_cross_entropy",
-    "mean_squared_error",
-    "binary_cross_entropy",
-    "gaussian_kl",
-    "stop_gradient",
-    "bernoulli",
-    "normal",
-]
 UNSUPPORTED = {}

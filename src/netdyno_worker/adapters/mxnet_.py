@@ -3,18 +3,13 @@
 import os
 from collections import OrderedDict
 
+import mxnet as mx
 import numpy as np
 
-from netdyno_worker.adapters._mxnet_environment import prepare_environment
-
-prepare_environment()
-
-import mxnet as mx  # noqa: E402
-
-from netdyno_worker.adapters._mxnet_optimizers import optimizer  # noqa: E402
-from netdyno_worker.adapters._mxnet_statistics import unmoved, variance_scales  # noqa: E402
-from netdyno_worker.adapters._mxnet_symbols import translate  # noqa: E402
-from netdyno_worker.contract import Trainer, Unsupported  # noqa: E402
+from netdyno_worker.adapters._mxnet_optimizers import optimizer
+from netdyno_worker.adapters._mxnet_statistics import unmoved, variance_scales
+from netdyno_worker.adapters._mxnet_symbols import translate
+from netdyno_worker.contract import Trainer, Unsupported
 
 
 def versions():
@@ -61,19 +56,10 @@ class MxnetTrainer(Trainer):
         for update in self._updates:
             update.raise_errors()
 
-    def read(self, what):
-        return {
-            "outputs": self._read_outputs,
-            "gradients": self._read_gradients,
-            "parameters": self._read_parameters,
-            "losses": lambda: {update.name: update.last_loss() for update in self._updates},
-        }[what]()
-
     def settings(self):
         return {
             "layout": "nchw",
             "engine": os.environ.get("MXNET_ENGINE_TYPE", "default"),
-            "mkl_cpu_type": os.environ.get("MKL_DEBUG_CPU_TYPE", "default"),
             "optimizer": ", ".join("%s (fused)" % update.kind for update in self._updates),
         }
 
@@ -90,6 +76,9 @@ class MxnetTrainer(Trainer):
         probe = self._arrays.bind_probe(mx.sym.Group([self._symbols.values[name] for name in names]))
         found = probe.forward(is_train=True)
         return self._shaped({name: array.asnumpy() for name, array in zip(names, found)})
+
+    def _read_losses(self):
+        return {update.name: update.last_loss() for update in self._updates}
 
     def _read_gradients(self):
         found = {}
@@ -187,29 +176,4 @@ def _context(device):
     return mx.gpu(0)
 
 
-OPS = [
-    "convolution",
-    "linear",
-    "max_pool",
-    "mean_pool",
-    "global_mean_pool",
-    "batch_norm",
-    "local_response_norm",
-    "relu",
-    "tanh",
-    "sigmoid",
-    "dropout",
-    "flatten",
-    "add",
-    "multiply",
-    "scale",
-    "concat",
-    "softmax_cross_entropy",
-    "mean_squared_error",
-    "binary_cross_entropy",
-    "gaussian_kl",
-    "stop_gradient",
-    "bernoulli",
-    "normal",
-]
 UNSUPPORTED = {}

@@ -56,14 +56,6 @@ class PaddleTrainer(Trainer):
         if self._job.device == "cuda":
             paddle.device.synchronize()
 
-    def read(self, what):
-        return {
-            "outputs": self._read_outputs,
-            "gradients": self._read_gradients,
-            "parameters": self._read_parameters,
-            "losses": lambda: {update.name: float(update.last_loss) for update in self._updates},
-        }[what]()
-
     def peak_bytes(self):
         return paddle.device.cuda.max_memory_allocated() if self._job.device == "cuda" else None
 
@@ -86,6 +78,9 @@ class PaddleTrainer(Trainer):
         with _Unmoved(self._values, self._program), paddle.no_grad():
             found = self._outputs.call()
             return {name: np.array(tensor.numpy()) for name, tensor in zip(self._program.outputs, found)}
+
+    def _read_losses(self):
+        return {update.name: float(update.last_loss) for update in self._updates}
 
     def _read_gradients(self):
         found = {}
@@ -248,29 +243,4 @@ def _refuse(job):
         raise Unsupported("paddle %s finds no CUDA device" % paddle.__version__)
 
 
-OPS = [
-    "convolution",
-    "linear",
-    "max_pool",
-    "mean_pool",
-    "global_mean_pool",
-    "batch_norm",
-    "local_response_norm",
-    "relu",
-    "tanh",
-    "sigmoid",
-    "dropout",
-    "flatten",
-    "add",
-    "multiply",
-    "scale",
-    "concat",
-    "softmax_cross_entropy",
-    "mean_squared_error",
-    "binary_cross_entropy",
-    "gaussian_kl",
-    "stop_gradient",
-    "bernoulli",
-    "normal",
-]
 UNSUPPORTED = {}

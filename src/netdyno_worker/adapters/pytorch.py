@@ -59,14 +59,6 @@ class TorchTrainer(Trainer):
         if self._job.device == "cuda":
             torch.cuda.synchronize()
 
-    def read(self, what):
-        return {
-            "outputs": self._read_outputs,
-            "gradients": self._read_gradients,
-            "parameters": self._read_parameters,
-            "losses": lambda: {update.name: float(update.last_loss) for update in self._updates},
-        }[what]()
-
     def peak_bytes(self):
         return torch.cuda.max_memory_allocated() if self._job.device == "cuda" else None
 
@@ -101,6 +93,9 @@ class TorchTrainer(Trainer):
         with torch.no_grad():
             found = self._outputs.call(values)
         return {name: _array(tensor) for name, tensor in zip(self._program.outputs, found)}
+
+    def _read_losses(self):
+        return {update.name: float(update.last_loss) for update in self._updates}
 
     def _read_gradients(self):
         found = {}
@@ -231,29 +226,4 @@ def _array(tensor):
     return np.array(tensor.detach().float().cpu().numpy(), order="C")
 
 
-OPS = [
-    "convolution",
-    "linear",
-    "max_pool",
-    "mean_pool",
-    "global_mean_pool",
-    "batch_norm",
-    "local_response_norm",
-    "relu",
-    "tanh",
-    "sigmoid",
-    "dropout",
-    "flatten",
-    "add",
-    "multiply",
-    "scale",
-    "concat",
-    "softmax_cross_entropy",
-    "mean_squared_error",
-    "binary_cross_entropy",
-    "gaussian_kl",
-    "stop_gradient",
-    "bernoulli",
-    "normal",
-]
 UNSUPPORTED = {}

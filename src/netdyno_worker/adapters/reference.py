@@ -56,20 +56,18 @@ class ReferenceTrainer(Trainer):
     def wait(self):
         """Nothing runs behind a numpy call."""
 
-    def read(self, what):
-        return {
-            "outputs": self._read_outputs,
-            "gradients": self._read_gradients,
-            "parameters": lambda: {name: value.copy() for name, value in self._parameters.items()},
-            "losses": lambda: dict(self._losses),
-        }[what]()
-
     def settings(self):
         return {"arithmetic": "float64", "layout": "nchw"}
 
     def _read_outputs(self):
         values, _ = self._forward(nodes_for(self._program, self._program.outputs))
         return {name: np.array(values[name]) for name in self._program.outputs}
+
+    def _read_parameters(self):
+        return {name: value.copy() for name, value in self._parameters.items()}
+
+    def _read_losses(self):
+        return dict(self._losses)
 
     def _read_gradients(self):
         found = {}
@@ -173,29 +171,4 @@ def _widened(array):
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 
 
-OPS = [
-    "convolution",
-    "linear",
-    "max_pool",
-    "mean_pool",
-    "global_mean_pool",
-    "batch_norm",
-    "local_response_norm",
-    "relu",
-    "tanh",
-    "sigmoid",
-    "dropout",
-    "flatten",
-    "add",
-    "multiply",
-    "scale",
-    "concat",
-    "softmax_cross_entropy",
-    "mean_squared_error",
-    "binary_cross_entropy",
-    "gaussian_kl",
-    "stop_gradient",
-    "bernoulli",
-    "normal",
-]
 UNSUPPORTED = {}

@@ -181,29 +181,4 @@ ABILITIES = Abilities(
     product_type=tf.float32,
 )
 
-OPS = [
-    "convolution",
-    "linear",
-    "max_pool",
-    "mean_pool",
-    "global_mean_pool",
-    "batch_norm",
-    "local_response_norm",
-    "relu",
-    "tanh",
-    "sigmoid",
-    "dropout",
-    "flatten",
-    "add",
-    "multiply",
-    "scale",
-    "concat",
-    "softmax_cross_entropy",
-    "mean_squared_error",
-    "binary_cross_entropy",
-    "gaussian_kl",
-    "stop_gradient",
-    "bernoulli",
-    "normal",
-]
 UNSUPPORTED = {}

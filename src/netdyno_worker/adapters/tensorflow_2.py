@@ -12,6 +12,7 @@ import tensorflow as tf
 from netdyno_worker.adapters._tensorflow_ops import Abilities, Ops, placed, read_back
 from netdyno_worker.contract import OutOfMemory, Trainer, Unsupported
 
+WEIGHT_PLACES = {"convolution": (1, 2), "linear": (1, 2), "batch_norm": (1, 2, 3, 4)}  # of a node's inputs
 DEVICES = {"cpu": "/device:CPU:0", "cuda": "/device:GPU:0"}
 
 
@@ -29,6 +30,7 @@ def build(job):
     tf.config.threading.set_inter_op_parallelism_threads(job.threads)
     tf.config.experimental.enable_tensor_float_32_execution(job.precision == "tf32")
     tf.random.set_seed(job.seed)
+    _keep_reads_before_writes(job.program)
     try:
         return FunctionTrainer(job)
     except tf.errors.ResourceExhaustedError as error:
@@ -222,6 +224,19 @@ def _batch_norm(x, scale, shift, epsilon):
     return found.y, found.batch_mean, found.batch_variance
 
 
+def _keep_reads_before_writes(program):
+    """Where a parameter is a plain value, its gradient may not depend on it, and only a control edge says that it is
+    read before it is updated. TensorFlow 2.21's dependency optimizer drops that edge; layers do not need it.
+    """
+    names = {parameter.name for parameter in program.parameters}
+    bare = any(
+        name in names and place not in WEIGHT_PLACES.get(node.op, ())
+        for node in program.nodes
+        for place, name in enumerate(node.inputs)
+    )
+    tf.config.optimizer.set_experimental_options({"dependency_optimization": not bare})
+
+
 def _check_precision(job):
     if job.precision == "float16":
         raise Unsupported("float16 needs loss scaling, which this adapter does not do; bfloat16 does not need it")
@@ -242,29 +257,4 @@ def _prepare_device(job):
     tf.config.experimental.set_memory_growth(found[0], True)
 
 
-OPS = [
-    "convolution",
-    "linear",
-    "max_pool",
-    "mean_pool",
-    "global_mean_pool",
-    "batch_norm",
-    "local_response_norm",
-    "relu",
-    "tanh",
-    "sigmoid",
-    "dropout",
-    "flatten",
-    "add",
-    "multiply",
-    "scale",
-    "concat",
-    "softmax_cross_entropy",
-    "mean_squared_error",
-    "binary_cross_entropy",
-    "gaussian_kl",
-    "stop_gradient",
-    "bernoulli",
-    "normal",
-]
 UNSUPPORTED = {}

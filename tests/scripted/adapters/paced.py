@@ -7,7 +7,6 @@ from netdyno_worker.adapters import null
 STEP_S = 0.001
 
 versions = null.versions
-OPS = null.OPS
 UNSUPPORTED = null.UNSUPPORTED
 
 

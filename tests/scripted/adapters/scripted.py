@@ -144,5 +144,4 @@ BEHAVIOURS = {
     "read stdin": _read_stdin,
 }
 
-OPS = null.OPS
 UNSUPPORTED = {}

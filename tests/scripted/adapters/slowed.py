@@ -3,7 +3,6 @@
 from netdyno_worker.adapters import null, paced
 
 versions = null.versions
-OPS = null.OPS
 UNSUPPORTED = null.UNSUPPORTED
 
 

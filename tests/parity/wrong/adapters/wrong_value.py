@@ -16,5 +16,4 @@ def _forward(inputs, attributes):
 
 reference_ops.KERNELS["mean_pool"] = reference_ops.Kernel(_forward, _right.backward)
 
-OPS = reference.OPS
 UNSUPPORTED = {}
