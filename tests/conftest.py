@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,11 @@ from typing import Any
 import pytest
 
 SCRIPTED = Path(__file__).parent / "scripted"
+
+
+def hear_ctrl_c() -> None:
+    """In a child, before it starts: tests run in a shell's background ignore SIGINT, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @dataclass

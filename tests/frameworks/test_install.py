@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.conftest import hear_ctrl_c
 
 from netdyno.errors import NetdynoError
 from netdyno.frameworks import packages
@@ -39,6 +40,7 @@ def _installer(python: Path, **changes: str) -> "subprocess.Popen[str]":
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=hear_ctrl_c,
     )
 
 

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.conftest import hear_ctrl_c
 
 SUITE = 'runs = 3\nseconds = 0.1\n[matrix]\nframework = "null"\nnetwork = "lenet"\nbatch = [1, 2, 3, 4]\n'
 
@@ -72,7 +73,11 @@ def test_two_measurements_at_once_are_refused(netdyno, suite):
 
 def test_ctrl_c_ends_the_worker_and_keeps_what_was_finished(netdyno, suite):
     process = subprocess.Popen(
-        netdyno.command("run", suite), env=netdyno.environment, stderr=subprocess.PIPE, text=True
+        netdyno.command("run", suite),
+        env=netdyno.environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=hear_ctrl_c,
     )
     _wait_until(lambda: len(list((netdyno.home / "runs").glob("*/events.jsonl"))) >= 2)
     process.send_signal(signal.SIGINT)
