@@ -29,7 +29,7 @@ def page() -> str:
     proofs: dict[str, dict[str, Any]] = {}
     for proof in json.loads(PARITY.read_text(encoding="utf-8")):
         proofs.setdefault(proof["framework"], {})[f"{proof['network']}/{proof['dataset']}"] = proof
-    real = [spec for spec in specs().values() if spec.requirements or spec.unavailable]
+    real = [spec for spec in specs().values() if not spec.is_instrument]
     cases = list(dict.fromkeys(case for found in proofs.values() for case in found))
     parts = [_HEAD, _overview(real, proofs), _parity(real, proofs, cases)]
     for era, title in ERAS.items():

@@ -173,7 +173,8 @@ def _show(cells: Sequence[Cell], campaign: Campaign, missing: Mapping[str, str])
     if len({cell.framework for cell in cells}) > 1:
         for part in availability(cells, found, missing):
             data_console().print(part)
-    if unproved := unproved_frameworks(found, campaign.store.proofs(campaign.machine)):
+    unproved = unproved_frameworks(found, campaign.store.proofs(campaign.machine))
+    if unproved := [name for name in unproved if not find_spec(name).is_instrument]:
         talk_console().print(f"Not proved equal on this machine: {', '.join(unproved)}. See: netdyno verify")
     if any(record.outcome in BAD for result in found for record in result.records):
         talk_console().print("Some runs did not end well; --retry makes them once more.")

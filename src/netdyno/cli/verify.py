@@ -74,7 +74,14 @@ def verify(
     )
     given = read_given(python or ())
     chosen, missing = _everything(given) if every else (_chosen(framework, given), {})
-    candidates = [_candidate(spec, given, manner) for spec in chosen]
+    candidates = []
+    for spec in chosen:
+        try:
+            candidates.append(_candidate(spec, given, manner))
+        except NetdynoError as error:
+            if not every:
+                raise
+            missing[spec.name] = str(error)
     scratch = home() / "scratch"
     scratch.mkdir(exist_ok=True)
     prover = Prover(
@@ -109,7 +116,7 @@ def _references(networks: list[Entry], prover: Prover, size: Size) -> list[Proof
 def _prove_all(
     cases: list[ProofCase], candidates: list[Candidate], prover: Prover, keep: Callable[[Proof], None]
 ) -> list[Proof]:
-    """Framework by framework, every network, saying how long the rest will take; a proof is kept at once."""
+    """Framework by framework, every network, saying how long the rest will take; proofs are kept when one ends."""
     talk, start = talk_console(), time.monotonic()
     proofs: list[Proof] = []
     for place, candidate in enumerate(candidates, 1):
@@ -124,7 +131,7 @@ def _prove_all(
 
 def _everything(given: Given) -> tuple[list[Spec], dict[str, str]]:
     """Every framework that computes something: those that are here, and why the others are not."""
-    real = [spec for spec in specs().values() if spec.requirements or spec.unavailable]
+    real = [spec for spec in specs().values() if not spec.is_instrument]
     here = [spec for spec in real if locate(spec, given)]
     return here, {spec.name: spec.unavailable or "not installed" for spec in real if spec not in here}
 

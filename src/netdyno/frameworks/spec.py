@@ -51,6 +51,11 @@ class Spec:
     note: str = ""
     worker_path: Path | None = None  # extra adapter code, a folder or file; in the TOML relative to it
 
+    @property
+    def is_instrument(self) -> bool:
+        """Netdyno's own, such as the oracle: there is nothing to prove about it."""
+        return not (self.requirements or self.unavailable or self.program)
+
     def pins(self, gpu: bool) -> tuple[str, ...]:
         """What to install on a machine with or without an NVIDIA GPU."""
         return self.requirements_cuda if gpu and self.requirements_cuda else self.requirements

@@ -100,6 +100,8 @@ class Prover:
 
     def _proof(self, case: ProofCase, candidate: Candidate, story: Story, event: Event) -> Proof:
         blank = _blank(case, candidate, story)
+        if story.complaint:
+            return replace(blank, reason=_why(story, ""))
         if "unsupported" in event:
             return replace(blank, reason=f"unsupported: {event['unsupported']}")
         proof = judged(blank, case.training, finite_errors(event["errors"]))
