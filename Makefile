@@ -16,11 +16,13 @@ test: $(VENV)/installed-for-tests
 	$(NETDYNO) frameworks install pytorch-2
 	$(VENV)/bin/python -m pytest --ignore=tests/parity
 
-# Every framework that can be installed, on every op and every network, against the float64 reference.
+# Every framework that can be installed, on every op and every network, against the float64 reference: two at a time,
+# because much of it is importing and compiling. Then how many CPUs each uses, one at a time.
 test-frameworks: $(VENV)/installed-for-tests
 	$(NETDYNO) frameworks install all
 	NETDYNO_SPECS=tests/parity/wrong_builds $(NETDYNO) frameworks install mxnet-1.2-plain
-	$(VENV)/bin/python -m pytest tests/parity
+	OMP_WAIT_POLICY=PASSIVE $(VENV)/bin/python -m pytest tests/parity --ignore=tests/parity/test_threads.py -n 2 --dist loadgroup
+	$(VENV)/bin/python -m pytest tests/parity/test_threads.py
 
 check: $(VENV)/installed-for-tests
 	$(VENV)/bin/ruff format --check .
@@ -36,7 +38,7 @@ bench: $(VENV)/installed
 # The same in every framework, on two networks.
 bench-frameworks: $(VENV)/installed
 	$(NETDYNO) frameworks install all
-	$(VENV)/bin/python benchmarks/against_bare.py --every-framework
+	$(VENV)/bin/python benchmarks/against_bare.py --every-framework --pairs 10 --processes 1
 
 # Does it say "faster" only when it is? A cell against itself, against a slowed one, and thirty kills.
 bench-honesty: $(VENV)/installed

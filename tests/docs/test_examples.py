@@ -1,5 +1,6 @@
-"""What the guides show works: a worker in another language."""
+"""What the documentation shows is true: the example of a worker in another language, the page of the frameworks."""
 
+import importlib.util
 import os
 import shutil
 from pathlib import Path
@@ -39,3 +40,12 @@ def test_a_language_that_is_not_here_is_named(netdyno):
     done = netdyno("run", "--framework", "javascript", "--network", "lenet")
     assert done.returncode == 2
     assert "the command 'node', which is not on PATH" in done.stderr
+
+
+def test_the_page_of_the_frameworks_is_what_the_specs_and_the_last_verification_say():
+    about = importlib.util.spec_from_file_location("make_frameworks", DOCS / "make_frameworks.py")
+    assert about is not None
+    assert about.loader is not None
+    maker = importlib.util.module_from_spec(about)
+    about.loader.exec_module(maker)
+    assert maker.PAGE.read_text(encoding="utf-8") == maker.page(), "run: python docs/make_frameworks.py"

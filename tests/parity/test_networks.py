@@ -14,6 +14,7 @@ from tests.parity.conftest import candidate_for, proved_specs
 
 WRONG = Path(__file__).parent / "wrong"
 BATCH = 8
+NINE = entries()[:9]  # of the thesis; the two later forms add no op, and `netdyno verify --all` has them
 
 
 _proved: dict[str, dict[str, Proof]] = {}
@@ -24,13 +25,13 @@ def _proofs(prover, spec):
     if spec.name not in _proved:
         candidate = candidate_for(spec, spec.executions[0])
         cases = [
-            prover.case((e.network, e.dataset.name), resolve(e, BATCH, image_size=e.verify_size)) for e in entries()
+            prover.case((e.network, e.dataset.name), resolve(e, BATCH, image_size=e.verify_size)) for e in NINE
         ]
         _proved[spec.name] = {proof.case(): proof for proof in prover.prove(cases, candidate)}
     return _proved[spec.name]
 
 
-@pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.network}-{entry.dataset.name}")
+@pytest.mark.parametrize("entry", NINE, ids=lambda entry: f"{entry.network}-{entry.dataset.name}")
 @pytest.mark.parametrize("spec", proved_specs(), ids=lambda spec: spec.name)
 def test_a_network_is_the_same_in_every_framework(prover, spec, entry):
     proof = _proofs(prover, spec)[f"{entry.network}/{entry.dataset.name}"]

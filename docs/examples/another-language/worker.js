@@ -1,13 +1,10 @@
 // A netdyno worker in JavaScript: trains one linear layer with softmax and SGD, and refuses every other network.
 // Started as: node worker.js request.json events.jsonl
-"use strict";
 const fs = require("fs");
-const [requestPath, eventsPath] = process.argv.slice(2);
-const request = JSON.parse(fs.readFileSync(requestPath, "utf8"));
+const [request, eventsPath] = [JSON.parse(fs.readFileSync(process.argv[2], "utf8")), process.argv[3]];
 const now = () => Number(process.hrtime.bigint()) / 1e9; // the monotonic clock, as the host reads it
 const emit = (event, fields) => fs.appendFileSync(eventsPath, JSON.stringify({ event, at: now(), ...fields }) + "\n");
 const OPS = ["flatten", "linear", "softmax_cross_entropy"];
-
 function build(training) {
   const { nodes } = training.graph;
   const odd = nodes.find((node) => !OPS.includes(node.op)) || (nodes.length !== OPS.length && nodes[0]);
@@ -50,7 +47,6 @@ function measure(trainer, { seconds, block_s }) {
   emit("loss", { when: "last", losses: trainer.losses() });
   emit("memory", { host_peak_bytes: process.resourceUsage().maxRSS * 1024, device_peak_bytes: null });
 }
-
 try {
   emit("hello", { protocol: 1, worker: request.worker, versions: { node: process.version }, python: "", pid: process.pid });
   if (request.task !== "measure") throw { unsupported: "this worker makes no proofs" };

@@ -24,8 +24,8 @@ def versions():
 def build(job):
     if job.precision != "float32":
         raise Unsupported("Caffe computes in float32 only, received precision '%s'" % job.precision)
-    if job.execution != "eager":
-        raise Unsupported("Caffe runs layer by layer, received execution '%s'" % job.execution)
+    if job.execution != "compiled":
+        raise Unsupported("Caffe trains a whole net at a time, received execution '%s'" % job.execution)
     _refuse_common_parameters(job.program)
     _choose_device(job.device)
     caffe.set_random_seed(job.seed % 2**31)
