@@ -46,7 +46,7 @@ def proved_specs() -> list[Spec]:
 
 
 def pytest_collection_modifyitems(items):
-    """A framework's tests stay together, so that its process starts once when several test processes share the work."""
+    """A framework's tests stay together, so that its process starts once when several processes test."""
     for item in items:
         spec = getattr(item, "callspec", None) and item.callspec.params.get("spec")
         if spec:

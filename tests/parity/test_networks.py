@@ -24,9 +24,7 @@ def _proofs(prover, spec):
     """Every network in one process of the framework, once."""
     if spec.name not in _proved:
         candidate = candidate_for(spec, spec.executions[0])
-        cases = [
-            prover.case((e.network, e.dataset.name), resolve(e, BATCH, image_size=e.verify_size)) for e in NINE
-        ]
+        cases = [prover.case((e.network, e.dataset.name), resolve(e, BATCH, image_size=e.verify_size)) for e in NINE]
         _proved[spec.name] = {proof.case(): proof for proof in prover.prove(cases, candidate)}
     return _proved[spec.name]
 
