@@ -180,6 +180,31 @@ def _residual():
     return sketch.wire("y", "loss")
 
 
+def _repeated_pools():
+    """Windows over the very same pixels: all values of a map are equal, and each gradient must still count once."""
+    sketch = Sketch()
+    edge = {"strides": [1, 1], "padding": [1, 1, 1, 1], "groups": 1}
+    whole = {"kernel": [3, 3], "strides": [1, 1], "padding": [1, 1, 1, 1]}
+    sketch.input("image", [4, 3, 4, 4])
+    sketch.input("labels", [4], 0, 5, "integers")
+    stem = [sketch.parameter("stem.weight", [6, 3, 3, 3], -0.3, 0.3), sketch.parameter("stem.bias", [6])]
+    mixed = [sketch.parameter("mixed.weight", [5, 6, 1, 1]), sketch.parameter("mixed.bias", [5])]
+    last = sketch.parameter("last.weight", [5, 5, 3, 3], -0.3, 0.3)
+    sketch.node("stem", "convolution", ["image", *stem], [4, 6, 4, 4], **edge)
+    sketch.node("stem.relu", "relu", ["stem"], [4, 6, 4, 4])
+    small = {"kernel": [3, 3], "strides": [2, 2], "padding": [0, 1, 0, 1]}
+    sketch.node("pooled", "max_pool", ["stem.relu"], [4, 6, 2, 2], **small)
+    sketch.node("repeated", "max_pool", ["pooled"], [4, 6, 2, 2], **whole)
+    sketch.node("mixed", "convolution", ["repeated", *mixed], [4, 5, 2, 2], **dict(edge, padding=[0, 0, 0, 0]))
+    sketch.node("mixed.relu", "relu", ["mixed"], [4, 5, 2, 2])
+    sketch.node("again", "max_pool", ["mixed.relu"], [4, 5, 2, 2], **whole)
+    sketch.node("last", "convolution", ["again", last], [4, 5, 2, 2], **edge)
+    sketch.node("y", "global_mean_pool", ["last"], [4, 5])
+    sketch.node("loss", "softmax_cross_entropy", ["y", "labels"], [])
+    sketch.update("loss", MOMENTUM)
+    return sketch.wire("y", "loss")
+
+
 def _variational():
     """Two losses in one, scaled and added; the noise is fed so that nothing is drawn."""
     sketch = Sketch()
@@ -286,6 +311,7 @@ CASES = {
     "network/momentum": _optimized(MOMENTUM),
     "network/adam": _optimized(ADAM),
     "network/residual": _residual(),
+    "network/repeated pools": _repeated_pools(),
     "network/variational": _variational(),
     "network/adversarial": _adversarial(),
 }

@@ -79,7 +79,7 @@ def installed_table(found: Sequence[Installed], total_s: float) -> Table:
         total_bytes += marker.get("bytes", 0)
         table.add_row(
             installed.spec.name,
-            (marker.get("versions") or {}).get(installed.spec.distribution, ""),
+            _version(installed),
             marker.get("python", ""),
             f"{marker['bytes'] / 1e6:,.0f}" if "bytes" in marker else "",
             duration(marker["seconds"]) if "seconds" in marker else "",
@@ -88,6 +88,13 @@ def installed_table(found: Sequence[Installed], total_s: float) -> Table:
     table.add_section()
     table.add_row("together", "", "", f"{total_bytes / 1e6:,.0f}", duration(total_s), "")
     return table
+
+
+def _version(installed: Installed) -> str:
+    """Of the framework itself; an index and pip may spell one name with different dashes."""
+    versions = installed.marker.get("versions") or {}
+    spellings = {name.replace("_", "-"): version for name, version in versions.items()}
+    return str(spellings.get(installed.spec.distribution, ""))
 
 
 def _state(installed: Installed) -> Text:

@@ -16,7 +16,7 @@ def evaluate(nodes, values, shapes, random):
     """Adds every node's expression to `values`; the running statistics in it become their next values."""
     by_name = {node.name: node for node in nodes}
     for node in nodes:
-        site = Site(node, [shapes[name] for name in node.inputs], random, may_tie(node, by_name))
+        site = Site(node, [shapes[name] for name in node.inputs], random, may_tie(node, by_name, shapes))
         inputs = [values[name] for name in node.inputs]
         if node.op == "batch_norm":
             found = _batch_norm(site, *inputs)

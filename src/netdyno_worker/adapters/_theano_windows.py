@@ -34,19 +34,43 @@ def max_pool(site, x):
     return pool(x)
 
 
-def may_tie(node, nodes):
-    """Whether a max pool looks at what another with overlapping windows made: one value may win in several."""
-    waiting = list(node.inputs)
+def may_tie(node, nodes, shapes):
+    """Whether windows of a max pool may hold equal values, because an earlier one put a value in several places.
+
+    Overlapping windows share some of their maxima. Windows over the very same pixels share all of them, so that even
+    a 1x1 convolution, which mixes the channels of a place, makes the same of both places.
+    """
+    waiting = [(name, False) for name in node.inputs]
     while node.op == "max_pool" and waiting:
-        source = nodes.get(waiting.pop())
+        name, mixed = waiting.pop()
+        source = nodes.get(name)
         if source is None:
             continue
-        if source.op == "max_pool" and any(
-            size > stride for size, stride in zip(source.attributes["kernel"], source.attributes["strides"])
-        ):
+        if source.op == "max_pool" and (_repeats(source, shapes) or not (mixed or _is_disjoint(source))):
             return True
-        if source.op in ("max_pool", "relu", "tanh", "sigmoid", "scale", "concat"):
-            waiting.extend(source.inputs)
+        mixes = source.op in ("add", "batch_norm", "local_response_norm") or _is_pointwise(source, shapes)
+        if mixes or source.op in ("max_pool", "relu", "tanh", "sigmoid", "scale", "concat"):
+            waiting.extend((name, mixed or mixes) for name in source.inputs)
+    return False
+
+
+def _is_disjoint(pool):
+    return all(size <= stride for size, stride in zip(pool.attributes["kernel"], pool.attributes["strides"]))
+
+
+def _is_pointwise(node, shapes):
+    return node.op == "convolution" and tuple(shapes[node.inputs[1]][2:]) == (1, 1)
+
+
+def _repeats(pool, shapes):
+    """Whether two windows in a row, cut off at the edges, cover the same pixels."""
+    kernel, strides, padding = (pool.attributes[key] for key in ("kernel", "strides", "padding"))
+    for i in (0, 1):
+        starts = np.arange(pool.shape[2 + i]) * strides[i] - padding[2 * i]
+        ends = np.minimum(starts + kernel[i], shapes[pool.inputs[0]][2 + i])
+        windows = list(zip(np.maximum(starts, 0), ends))
+        if len(set(windows)) < len(windows):
+            return True
     return False
 
 
