@@ -1,9 +1,11 @@
 """What was deleted or changed in an environment by hand is noticed, and the next install repairs it."""
 
+import json
+import re
 from pathlib import Path
 
-from netdyno.frameworks.damage import first_damaged
-from netdyno.frameworks.environments import environment_of, is_complete, packages_in
+from netdyno.frameworks.damage import find_misfits, first_damaged
+from netdyno.frameworks.environments import MARKER, environment_of, is_complete, packages_in
 from netdyno.frameworks.install import install, remove
 from netdyno.frameworks.spec import Spec
 
@@ -34,6 +36,27 @@ def test_compiled_python_and_files_without_a_size_may_change(tmp_path: Path) -> 
 def test_a_file_that_netdyno_added_counts_too(tmp_path: Path) -> None:
     packages = _distribution(tmp_path, "lib.py,sha256=x,5\n")
     assert first_damaged(packages, ("libs/stub.so",)) == "libs/stub.so"
+
+
+def test_a_file_that_never_had_its_listed_size_is_no_damage_until_it_is_missing(tmp_path: Path) -> None:
+    packages = _distribution(tmp_path, "lib.py,sha256=x,7\n")
+    assert find_misfits(packages) == ["lib.py"]
+    assert first_damaged(packages, misfits=["lib.py"]) == ""
+    (packages / "lib.py").unlink()
+    assert first_damaged(packages, misfits=["lib.py"]) == "lib.py"
+
+
+def test_an_environment_of_a_badly_packed_wheel_is_made_once(tiny: Spec, offline: Path) -> None:
+    environment = install(tiny, talk=lambda _: None)
+    marker = environment / MARKER
+    record = packages_in(environment) / "tinyframework-1.0.dist-info" / "RECORD"
+    record.write_text(re.sub(r"METADATA,[^,\n]*,\d*", "METADATA,,1", record.read_text()))
+    wrong = find_misfits(packages_in(environment))
+    assert len(wrong) == 1
+    marker.write_text(json.dumps({**json.loads(marker.read_text()), "misfits": wrong}))
+    said: list[str] = []
+    install(tiny, talk=said.append)
+    assert not any("making" in text for text in said)
 
 
 def test_the_next_install_repairs_what_is_missing_with_the_versions_of_before(tiny: Spec, offline: Path) -> None:

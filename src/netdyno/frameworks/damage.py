@@ -6,12 +6,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 
-def first_damaged(site_packages: Path, extra_files: Sequence[str] = ()) -> str:
-    """The first installed file that is missing or has another size; empty if all are as they were."""
-    for name in extra_files:
+def first_damaged(site_packages: Path, added: Sequence[str] = (), misfits: Sequence[str] = ()) -> str:
+    """The first installed file that is missing or has another size; empty if all are as they were.
+
+    `added` are files that no distribution lists, `misfits` those that never had the size they are listed with.
+    """
+    for name in added:
         if not (site_packages / name).is_file():
             return name
-    return next((name for name, size in _listed(site_packages) if not _is_as_listed(site_packages / name, size)), "")
+    never = set(misfits)
+    listed = ((name, None if name in never else size) for name, size in _listed(site_packages))
+    return next((name for name, size in listed if not _is_as_listed(site_packages / name, size)), "")
+
+
+def find_misfits(site_packages: Path) -> list[str]:
+    """Which files of a new environment are not of the size that they are listed with: some wheels are so packed,
+    and two distributions may bring the same script."""
+    return [name for name, size in _listed(site_packages) if not _is_as_listed(site_packages / name, size)]
 
 
 def _listed(site_packages: Path) -> Iterator[tuple[str, int | None]]:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.damage import first_damaged
+from netdyno.frameworks.damage import find_misfits, first_damaged
 from netdyno.frameworks.environments import (
     MARKER,
     environment_of,
@@ -83,7 +83,8 @@ def _damage(spec: Spec, environment: Path) -> str | None:
     """None if the environment is whole, the first file that is not as installed, '' if it was never finished."""
     if not is_complete(spec, environment):
         return ""
-    return first_damaged(packages_in(environment), tuple(spec.shared_objects)) or None
+    misfits = json.loads((environment / MARKER).read_text(encoding="utf-8")).get("misfits", ())
+    return first_damaged(packages_in(environment), tuple(spec.shared_objects), misfits) or None
 
 
 def _make(work: Work) -> None:
@@ -126,6 +127,7 @@ def _write_marker(work: Work, index: str, versions: dict[str, str]) -> None:
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 1),
         "bytes": size_bytes,
+        "misfits": find_misfits(packages_in(work.environment)),
     }
     path = work.environment / MARKER
     draft = path.with_suffix(".draft")
