@@ -5,7 +5,7 @@ VENV := .venv
 NETDYNO := $(VENV)/bin/netdyno
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test test-frameworks check bench bench-frameworks bench-honesty docs clean
+.PHONY: run test test-frameworks check bench bench-frameworks bench-gpu bench-honesty docs clean
 
 run: $(VENV)/installed
 	$(NETDYNO) frameworks install pytorch-2
@@ -16,12 +16,12 @@ test: $(VENV)/installed-for-tests
 	$(NETDYNO) frameworks install pytorch-2
 	$(VENV)/bin/python -m pytest --ignore=tests/parity
 
-# Every framework that can be installed, on every op and every network, against the float64 reference: two at a time,
+# Every framework that can be installed, on every op and every network, against the float64 reference: two files at a time,
 # because much of it is importing and compiling. Then how many CPUs each uses, one at a time.
 test-frameworks: $(VENV)/installed-for-tests
 	$(NETDYNO) frameworks install all
 	NETDYNO_SPECS=tests/parity/wrong_builds $(NETDYNO) frameworks install mxnet-1.2-plain
-	OMP_WAIT_POLICY=PASSIVE $(VENV)/bin/python -m pytest tests/parity --ignore=tests/parity/test_threads.py -n 2 --dist loadgroup
+	OMP_WAIT_POLICY=PASSIVE $(VENV)/bin/python -m pytest tests/parity --ignore=tests/parity/test_threads.py -n 2 --dist loadfile
 	$(VENV)/bin/python -m pytest tests/parity/test_threads.py
 
 check: $(VENV)/installed-for-tests
@@ -39,6 +39,11 @@ bench: $(VENV)/installed
 bench-frameworks: $(VENV)/installed
 	$(NETDYNO) frameworks install all
 	$(VENV)/bin/python benchmarks/against_bare.py --every-framework --pairs 10 --processes 1
+
+# What is read on a GPU, part by part; see the file for the parts.
+bench-gpu: $(VENV)/installed
+	$(NETDYNO) frameworks install pytorch-2
+	$(VENV)/bin/python benchmarks/gpu.py $(or $(PARTS),float32 bfloat16 bare-float32 bare-bfloat16 resnet50 monitor largest)
 
 # Does it say "faster" only when it is? A cell against itself, against a slowed one, and thirty kills.
 bench-honesty: $(VENV)/installed

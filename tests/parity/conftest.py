@@ -45,14 +45,6 @@ def proved_specs() -> list[Spec]:
     return [spec for spec in specs().values() if spec.requirements or spec.name in GIVEN]
 
 
-def pytest_collection_modifyitems(items):
-    """A framework's tests stay together, so that its process starts once when several processes test."""
-    for item in items:
-        spec = getattr(item, "callspec", None) and item.callspec.params.get("spec")
-        if spec:
-            item.add_marker(pytest.mark.xdist_group(spec.name))
-
-
 @pytest.fixture(scope="session")
 def prover(tmp_path_factory) -> Prover:
     folder = tmp_path_factory.mktemp("proofs")
