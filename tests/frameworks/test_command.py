@@ -69,7 +69,7 @@ def test_plain_talk_repeats_a_step_only_now_and_then(tiny: Spec) -> None:
 
 def test_doctor_describes_machine_findings_and_frameworks() -> None:
     report = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
-    assert report.keys() == {"machine", "findings", "frameworks"}
+    assert report.keys() == {"machine", "gpu_states", "findings", "frameworks"}
     assert len(report["machine"]["id"]) == 12
     assert {"load", "cores", "disk", "GPU"} <= {finding["what"] for finding in report["findings"]}
 

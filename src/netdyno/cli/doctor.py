@@ -9,6 +9,8 @@ from rich.text import Text
 
 from netdyno.cli.frameworks import describe
 from netdyno.devices.disturbances import Finding, disturbances
+from netdyno.devices.gpu_disturbances import gpu_disturbances
+from netdyno.devices.gpu_state import GpuState, read_gpu_states
 from netdyno.devices.machine import Machine, describe_machine, machine_id
 from netdyno.frameworks.home import home_path
 from netdyno.frameworks.spec import specs
@@ -21,14 +23,17 @@ COLOURS = {"good": "green", "weak": "yellow", "bad": "red", "unknown": "dim"}
 def doctor(as_json: bool = typer.Option(False, "--json", help="Print JSON, not tables.")) -> None:
     """Describe this machine, what disturbs measurements on it, and the frameworks usable here."""
     machine = describe_machine()
+    states = read_gpu_states() if machine.gpus else []
     findings = disturbances(machine, machine.load, home=home_path())
+    findings += [finding for state in states for finding in gpu_disturbances(state)]
     rows = [describe(spec) for spec in specs().values()]
     if as_json:
-        document = {"machine": {"id": machine_id(machine), **machine.as_dict()}}
+        document: dict[str, Any] = {"machine": {"id": machine_id(machine), **machine.as_dict()}}
+        document["gpu_states"] = list(map(asdict, states))
         print_json(document | {"findings": list(map(asdict, findings)), "frameworks": rows})
         return
     console = data_console()
-    for table in (machine_table(machine), finding_table(findings), usable_table(rows)):
+    for table in (machine_table(machine), *map(gpu_table, states), finding_table(findings), usable_table(rows)):
         console.print(table, width=min(console.width, WIDTH))
         console.print()
 
@@ -37,6 +42,14 @@ def machine_table(machine: Machine) -> Table:
     """The machine's facts, one a line."""
     table = _table("machine", "")
     for name, value in _facts(machine).items():
+        table.add_row(Text(name), Text(value or "not known"))
+    return table
+
+
+def gpu_table(state: GpuState) -> Table:
+    """How one GPU is now, one reading a line."""
+    table = _table(f"GPU {state.index} now", "")
+    for name, value in _gpu_now(state).items():
         table.add_row(Text(name), Text(value or "not known"))
     return table
 
@@ -76,6 +89,33 @@ def _facts(machine: Machine) -> dict[str, str]:
         "system": f"{machine.system}, kernel {machine.kernel}",
         "GPUs": ", ".join(f"{gpu.name} (driver {gpu.driver})" for gpu in machine.gpus) or "none",
     }
+
+
+def _gpu_now(state: GpuState) -> dict[str, str]:
+    facts, now, gib = state.facts, state.readings, 2**30
+    power_w = now.get("power_instant_w", now.get("power_average_w"))
+    of_memory = _of(now.get("memory_used_bytes"), facts.memory_bytes, "GiB", gib)
+    processes = now.get("processes")
+    return {
+        "name": f"{facts.name}, compute capability {facts.compute_capability or 'unknown'}",
+        "power": _of(power_w, facts.power_cap_w, "W"),
+        "SM clock": _of(now.get("sm_mhz"), facts.largest_sm_mhz, "MHz"),
+        "memory clock": _of(now.get("memory_mhz"), facts.largest_memory_mhz, "MHz"),
+        "temperature": f"{now['temperature_c']:.0f} °C" if "temperature_c" in now else "",
+        "memory used": of_memory,
+        "utilisation": f"{now['utilisation']:.0%}" if "utilisation" in now else "",
+        "processes": f"{processes:.0f} computing" if processes is not None else "",
+        "link": f"PCIe {facts.pcie_generation} ×{facts.pcie_width}" if facts.pcie_generation else "",
+    }
+
+
+def _of(now: float | None, most: float | None, unit: str, size: float = 1.0) -> str:
+    """'79 of 700 W'; nothing where it is not told."""
+    if now is None:
+        return ""
+    digits = 0 if size == 1.0 else 1
+    limit = f" of {most / size:.{digits}f}" if most is not None else ""
+    return f"{now / size:.{digits}f}{limit} {unit}"
 
 
 def _table(*titles: str) -> Table:

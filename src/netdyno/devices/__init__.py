@@ -1,1 +1,1 @@
-"""This machine: what it is, and what on it disturbs a measurement."""
+"""This machine: what it is, what on it disturbs a measurement, and what it does while one is made."""

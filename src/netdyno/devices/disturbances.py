@@ -166,7 +166,7 @@ def _gpus(machine: Machine) -> Finding:
 
 def _gpu_processes(others: int | None) -> Finding:
     if others is None:
-        return _unknown("GPU processes", "nvidia-smi does not list them")
+        return _unknown("GPU processes", "the driver does not list them")
     if not others:
         return Finding(what="GPU processes", state="good", seen="none")
     hint = "They share the GPU with what is measured; nvidia-smi lists them."

@@ -1,69 +1,103 @@
-"""Which NVIDIA GPUs there are and which processes compute on them, as nvidia-smi tells."""
+"""Which NVIDIA GPUs there are and which processes compute on them, as NVML tells."""
 
 import os
-import shutil
-import subprocess
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
+
+from netdyno.devices.nvidia_facts import GpuFacts, read_facts
+from netdyno.devices.nvml import NoAnswer, NoLibrary, Nvml, in_words, opened, refusals
 
 LIMIT_S = 5.0
+MIB = 2**20
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gpu:
-    """One GPU."""
+    """One GPU. None means: not told."""
 
     name: str
-    memory_bytes: int | None  # None where it shares the host's
+    memory_bytes: int | None  # None also where it shares the host's
     driver: str
+    power_cap_w: float | None = None
+    sm_clock_mhz: int | None = None  # the largest
+    compute_capability: str | None = None
+    ecc: bool | None = None
+    mig: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gpus:
-    """What was found; `problem` says why nothing could be asked though the tool is there."""
+    """What was found; `problem` says why something could not be asked though the driver is there."""
 
     found: tuple[Gpu, ...] = ()
     problem: str = ""
 
 
-def find_gpus(tool: str = "nvidia-smi") -> Gpus:
-    """The GPUs by the driver's tool; none where the tool is not installed."""
-    if shutil.which(tool) is None:
-        return Gpus()
-    rows = _query(tool, "--query-gpu=name,memory.total,driver_version")
-    if isinstance(rows, str):
-        return Gpus(problem=rows)
-    return Gpus(found=tuple(_gpu(row) for row in rows if len(row) == 3))
+def find_gpus(nvml: Nvml | None = None) -> Gpus:
+    """The GPUs by NVML index; none where NVML is not installed."""
+    silent = Gpus(problem=f"the GPU's driver did not answer in {LIMIT_S:.0f} s")
+    return _within_limit(lambda: _ask_gpus(nvml)) or silent
 
 
-def count_other_processes(tool: str = "nvidia-smi") -> int | None:
+def count_other_processes(nvml: Nvml | None = None) -> int | None:
     """How many processes but this one compute on a GPU; None if that cannot be asked."""
-    if shutil.which(tool) is None:
-        return None
-    rows = _query(tool, "--query-compute-apps=pid")
-    if isinstance(rows, str):
-        return None
-    return len({row[0] for row in rows if row[0].isdigit()} - {str(os.getpid())})
+    pids = _within_limit(lambda: _ask_pids(nvml))
+    return None if pids is None else len(pids - {os.getpid()})
 
 
-def _query(tool: str, query: str) -> list[list[str]] | str:
-    """The rows of the answer, or the problem in words."""
-    command = [tool, query, "--format=csv,noheader,nounits"]
+def _ask_gpus(nvml: Nvml | None) -> Gpus:
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return f"{tool} did not answer in {LIMIT_S:.0f} s"
-    except OSError as error:
-        return f"{tool} does not start: {error.strerror}"
-    if done.returncode != 0:
-        said = (done.stdout + done.stderr).strip().splitlines()
-        return f"{tool}: {said[0] if said else f'exit code {done.returncode}'}"
-    lines = [line for line in done.stdout.splitlines() if line.strip()]
-    return [[part.strip() for part in line.split(",")] for line in lines]
+        with opened(nvml) as nvml:
+            answers = [_ask_gpu(nvml, index) for index in range(nvml.nvmlDeviceGetCount())]
+    except NoLibrary:
+        return Gpus()
+    except NoAnswer as reason:
+        return Gpus(problem=str(reason))
+    problems = [answer for answer in answers if isinstance(answer, str)]
+    return Gpus(found=tuple(answer for answer in answers if isinstance(answer, Gpu)), problem="; ".join(problems))
 
 
-def _gpu(row: list[str]) -> Gpu:
-    name, memory_mib, driver = row
-    memory_bytes = int(memory_mib) * 1024 * 1024 if memory_mib.isdigit() else None
-    return Gpu(name=name, memory_bytes=memory_bytes, driver=driver)
+def _ask_gpu(nvml: Nvml, index: int) -> Gpu | str:
+    """The GPU, or why that one does not answer."""
+    try:
+        facts = read_facts(nvml, nvml.nvmlDeviceGetHandleByIndex(index))
+    except refusals(nvml) as error:
+        return f"GPU {index}: {in_words(nvml, error)}"
+    return _gpu(facts)
+
+
+def _gpu(facts: GpuFacts) -> Gpu:
+    return Gpu(
+        name=facts.name,
+        # In whole MiB, as the driver's own tool tells it: stored machine ids are made from this figure.
+        memory_bytes=None if facts.memory_bytes is None else facts.memory_bytes // MIB * MIB,
+        driver=facts.driver,
+        power_cap_w=facts.power_cap_w,
+        sm_clock_mhz=facts.largest_sm_mhz,
+        compute_capability=facts.compute_capability,
+        ecc=facts.ecc,
+        mig=facts.mig,
+    )
+
+
+def _ask_pids(nvml: Nvml | None) -> set[int] | None:
+    try:
+        with opened(nvml) as nvml:
+            handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
+            return {
+                process.pid for handle in handles for process in nvml.nvmlDeviceGetComputeRunningProcesses(handle)
+            }
+    except (NoLibrary, NoAnswer):
+        return None
+
+
+def _within_limit(ask: Callable[[], Answer]) -> Answer | None:
+    """The answer; None where the driver hangs, which must not hang us."""
+    answers: list[Answer] = []
+    asking = threading.Thread(target=lambda: answers.append(ask()), daemon=True)
+    asking.start()
+    asking.join(LIMIT_S)
+    return answers[0] if answers else None

@@ -44,7 +44,7 @@ class Machine:
 
 
 def describe_machine(root: Path = ROOT, gpus: Gpus | None = None) -> Machine:
-    """This machine now. `root` stands for '/', `gpus` for what nvidia-smi would tell."""
+    """This machine now. `root` stands for '/', `gpus` for what the driver would tell."""
     gpus = find_gpus() if gpus is None else gpus
     logical = _logical_cores(root)
     physical = _physical_cores(root)
