@@ -14,7 +14,7 @@ from collections import namedtuple
 
 # program: program.Program. device: "cpu" or "cuda".
 # precision: "float32" (strict), "tf32", "bfloat16", "float16".
-# execution: "eager" or "compiled". threads: how many CPU threads to compute with.
+# execution: "eager", "compiled", "cudagraph" or "compiled-cudagraph". threads: how many CPU threads to compute with.
 # initial: function(parameter name) -> its initial value as a C-contiguous float32 array (NCHW meaning).
 # seed: seeds the framework's own generator for dropout and draws.
 Job = namedtuple("Job", "program device precision execution threads initial seed")
@@ -55,7 +55,19 @@ class Trainer(object):
         return getattr(self, "_read_" + what)()
 
     def peak_bytes(self):
-        """The most device memory the framework has allocated, or None where it cannot say."""
+        """The most device memory in use at once for tensors, as the framework counts; None where it cannot say."""
+        return None
+
+    def reserved_bytes(self):
+        """The most device memory that the framework took from the device, used or not; None where it cannot say."""
+        return None
+
+    def forget_peak(self):
+        """Count both peaks anew from here on; where a framework cannot, they are of the whole run."""
+
+    def stages(self):
+        """[("forward", function), ("backward", function), ("update", function)]: each function does a step up to and
+        with its stage and, like step(), does not wait. None where a framework cannot do part of a step."""
         return None
 
     def settings(self):

@@ -1,6 +1,7 @@
 """What a worker does: read a request, do its task, and say exactly one last word."""
 
 import ctypes
+import gc
 import os
 import platform
 import signal
@@ -11,7 +12,7 @@ import traceback
 from netdyno_worker import adapters
 from netdyno_worker.batches import synthetic_batch
 from netdyno_worker.contract import Job, OutOfMemory, Unsupported, load_adapter
-from netdyno_worker.measure import Settings, measure
+from netdyno_worker.measure import Settings, emit_memory, measure, probe
 from netdyno_worker.memory import host_peak_bytes
 from netdyno_worker.program import read_program
 from netdyno_worker.protocol import PROTOCOL, Events, read_request
@@ -23,7 +24,12 @@ OUT_OF_MEMORY_WORDS = (
     "out of memory",
     "outofmemory",
     "resource_exhausted",
+    "resource exhausted",
     "can't allocate memory",
+    "cannot allocate memory",
+    "memory allocation failed",
+    "oom when allocating",
+    "alloc_failed",
     "bad_alloc",
 )
 
@@ -76,7 +82,32 @@ def _prove_case(adapter, request, case, emit):
     return {"errors": compare_with(case["arrays"], arrays)}
 
 
-TASKS = {"measure": _measure, "prove": _prove}
+def _probe(adapter, request, emit):
+    """A short look at several executions, in one process because importing and drawing weights can take longer."""
+    for execution in request["executions"]:
+        asked = dict(request, execution=execution)
+        try:
+            seconds_per_step = probe(prepare(adapter, asked, emit), request["seconds"])
+        except Unsupported as error:
+            emit("probe", execution=execution, absent=str(error))
+        except Exception as error:  # one that breaks must not keep the others from being tried
+            emit("probe", execution=execution, absent="%s: %s" % (type(error).__name__, error))
+            traceback.print_exc()
+        else:
+            emit("probe", execution=execution, seconds_per_step=seconds_per_step)
+        gc.collect()
+
+
+def _fit(adapter, request, emit):
+    """Does it fit? A few steps, so that workspaces and the optimizer's moments are there."""
+    trainer = prepare(adapter, request, emit)
+    for _ in range(request["steps"]):
+        trainer.step()
+        trainer.wait()
+    emit_memory(trainer, emit)
+
+
+TASKS = {"measure": _measure, "prove": _prove, "probe": _probe, "fit": _fit}
 
 
 def prepare(adapter, request, emit):

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 
 from netdyno_worker.memory import host_peak_bytes
 from netdyno_worker.steady import is_steady, median, median_half_width
@@ -13,8 +13,9 @@ MOST_STEPS = 1000000  # in a block: keeps a step that costs nothing from being c
 
 # block_s: how long a block should be. warmup_cap_s and seconds: when to stop warming up and timing.
 # target: relative half-width of the median's interval that is good enough. least_blocks: before it is believed.
-# steps: how many to time, sure or not; 0 for as many as it takes to be sure.
-Settings = namedtuple("Settings", "block_s warmup_cap_s seconds target least_blocks steps")
+# steps: how many to time, sure or not; 0 for as many as it takes to be sure. split: time the stages of a step too.
+Settings = namedtuple("Settings", "block_s warmup_cap_s seconds target least_blocks steps split")
+ALONE = 7  # steps that are timed one by one, to tell the time of asking from the time of computing
 
 
 def measure(trainer, settings, emit, clock=time.perf_counter):
@@ -22,9 +23,36 @@ def measure(trainer, settings, emit, clock=time.perf_counter):
     emit("first_step", seconds=_time_block(trainer, 1, clock))
     emit("loss", when="first", losses=trainer.read("losses"))
     steps = _warm_up(trainer, settings, emit, clock)
+    trainer.forget_peak()
     _time_until_sure(trainer, settings, steps, emit, clock)
     emit("loss", when="last", losses=trainer.read("losses"))
-    emit("memory", host_peak_bytes=host_peak_bytes(), device_peak_bytes=trainer.peak_bytes())
+    emit_memory(trainer, emit)
+    emit("launch", **_time_alone(trainer, clock))
+    if settings.split:
+        emit("split", **_time_stages(trainer, steps, clock))
+
+
+def probe(trainer, seconds, clock=time.perf_counter):
+    """Seconds per step: the median of blocks, after a first step and as long a warm-up."""
+    _time_block(trainer, 1, clock)
+    steps, found = 1, []
+    deadline = clock() + 2 * seconds
+    while clock() < deadline or len(found) < 3:
+        taken = _time_block(trainer, steps, clock)
+        if clock() >= deadline - seconds:
+            found.append(taken / steps)
+        steps = max(1, min(10 * steps, int(steps * seconds / 5.0 / max(taken, 1e-9))))
+    return median(found)
+
+
+def emit_memory(trainer, emit):
+    """Say how much memory it took."""
+    emit(
+        "memory",
+        host_peak_bytes=host_peak_bytes(),
+        device_peak_bytes=trainer.peak_bytes(),
+        device_reserved_bytes=trainer.reserved_bytes(),
+    )
 
 
 def _warm_up(trainer, settings, emit, clock):
@@ -67,11 +95,44 @@ def _time_until_sure(trainer, settings, steps, emit, clock):
             return
 
 
+def _time_alone(trainer, clock):
+    """Medians over steps that start with an empty queue: seconds until step() returned, and until it was computed.
+
+    Where the first is nearly the time of a step in a block, the device waits for what it is asked to do.
+    """
+    asked, computed = [], []
+    for _ in range(ALONE):
+        start = clock()
+        trainer.step()
+        asked.append(clock() - start)
+        trainer.wait()
+        computed.append(clock() - start)
+    return {"asked_s": median(asked), "computed_s": median(computed)}
+
+
+def _time_stages(trainer, steps, clock):
+    """{"stages": {name: seconds}} by subtraction: each stage's function does what the earlier ones do, and more."""
+    stages = trainer.stages()
+    if stages is None:
+        return {"absent": "this framework's adapter cannot do a part of a step"}
+    times = OrderedDict((name, []) for name, _ in stages)
+    for number in range(ALONE + 1):
+        for name, function in stages:
+            seconds = _time_calls(function, trainer.wait, steps, clock) / steps
+            if number:  # the first round may compile
+                times[name].append(seconds)
+    totals = [median(values) for values in times.values()]
+    return {"stages": {name: total - before for name, total, before in zip(times, totals, [0.0] + totals)}}
+
+
 def _time_block(trainer, steps, clock):
     """Seconds for `steps` steps; the device is waited for only at the end, so that its queue stays full."""
-    step = trainer.step
+    return _time_calls(trainer.step, trainer.wait, steps, clock)
+
+
+def _time_calls(function, wait, count, clock):
     start = clock()
-    for _ in range(steps):
-        step()
-    trainer.wait()
+    for _ in range(count):
+        function()
+    wait()
     return clock() - start

@@ -6,7 +6,7 @@ import time
 
 PROTOCOL = 1
 
-EVENTS = ["hello", "built", "first_step", "warmup", "sample", "memory", "loss", "proof"]
+EVENTS = ["hello", "built", "first_step", "warmup", "sample", "launch", "split", "memory", "loss", "proof", "probe"]
 LAST_WORDS = ["done", "unsupported", "out_of_memory", "failed"]
 
 

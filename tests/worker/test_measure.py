@@ -2,7 +2,7 @@
 
 import unittest
 
-from netdyno_worker.measure import Settings, measure
+from netdyno_worker.measure import ALONE, Settings, measure
 
 
 class FakeTrainer(object):
@@ -32,7 +32,16 @@ class FakeTrainer(object):
         assert what == "losses"
         return {"train": self._losses(self.steps)}
 
+    def forget_peak(self):
+        self.forgotten_at = self.steps
+
     def peak_bytes(self):
+        return 3
+
+    def reserved_bytes(self):
+        return 4
+
+    def stages(self):
         return None
 
 
@@ -44,6 +53,7 @@ def run(trainer, **changes):
         "target": 0.005,
         "least_blocks": 10,
         "steps": 0,
+        "split": False,
     }
     settings.update(changes)
     events = []
@@ -93,7 +103,7 @@ class MeasureTest(unittest.TestCase):
         trainer = FakeTrainer(lambda step: 0.001)
         events = run(trainer)
         self.assertEqual({s["steps"] for s in fields_of(events, "sample")}, {100})
-        blocks = 1 + len(fields_of(events, "warmup")[0]["blocks"]) + len(fields_of(events, "sample"))
+        blocks = 1 + len(fields_of(events, "warmup")[0]["blocks"]) + len(fields_of(events, "sample")) + ALONE
         self.assertEqual(trainer.waits, blocks)
 
     def test_a_step_longer_than_a_block_makes_a_block_of_one(self):

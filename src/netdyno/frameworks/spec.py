@@ -36,6 +36,7 @@ class Spec:
     devices: tuple[str, ...]
     executions: tuple[str, ...]
     precisions: tuple[str, ...]
+    executions_cuda: tuple[str, ...] = ()  # which it has besides on an NVIDIA GPU
     requirements_cuda: tuple[str, ...] = ()  # in place of `requirements` where there is an NVIDIA GPU
     cpu_index: str = ""  # an extra package index with smaller builds, where there is no GPU
     other_distributions: tuple[str, ...] = ()  # which bring the same module
@@ -55,6 +56,10 @@ class Spec:
     def is_instrument(self) -> bool:
         """Netdyno's own, such as the oracle: there is nothing to prove about it."""
         return not (self.requirements or self.unavailable or self.program)
+
+    def executions_on(self, device: str) -> tuple[str, ...]:
+        """Every way it has to run a step there."""
+        return self.executions + (self.executions_cuda if device == "cuda" else ())
 
     def pins(self, gpu: bool) -> tuple[str, ...]:
         """What to install on a machine with or without an NVIDIA GPU."""
@@ -138,6 +143,7 @@ _LISTS: Mapping[str, bool] = {  # field: whether it may be left out
     "devices": False,
     "executions": False,
     "precisions": False,
+    "executions_cuda": True,
     "requirements_cuda": True,
     "needs": True,
     "other_distributions": True,

@@ -17,7 +17,7 @@ class Ops(object):
 
     def __init__(self, device, precision, seed):
         self._precision = lax.Precision.DEFAULT if precision == "tf32" else lax.Precision.HIGHEST
-        self._product_type = jnp.bfloat16 if precision == "bfloat16" else jnp.float32
+        self._product_type = {"bfloat16": jnp.bfloat16, "float16": jnp.float16}.get(precision, jnp.float32)
         self._windows = Windows(device == "cpu", self._precision)
         self._seed = seed
         self._generator = "threefry2x32" if device == "cpu" else "rbg"
@@ -70,7 +70,7 @@ class Ops(object):
         count = x.size // x.shape[-1]
         batch_mean = jnp.mean(wide, axes)
         centred = wide - batch_mean
-        batch_variance = _variance(wide, batch_mean, x.dtype == jnp.bfloat16)
+        batch_variance = _variance(wide, batch_mean, x.dtype != jnp.float32)
         factor = scale * lax.rsqrt(batch_variance + node.attributes["epsilon"])
         y = (centred * factor + shift).astype(x.dtype)
         momentum = node.attributes["momentum"]
@@ -122,7 +122,8 @@ def _variance(x, mean, one_pass):
 
 
 def _biased(y, bias):
-    return y if bias is None else y + bias.astype(y.dtype)
+    """In float32, because the bias's gradient is a sum over the whole batch in the type of the addition."""
+    return y if bias is None else (y.astype(jnp.float32) + bias).astype(y.dtype)
 
 
 def _flatten(node, x):

@@ -45,9 +45,10 @@ class Engine(object):
         self._values = {}
         self._states = [[self._adopted(part) for part in _parts(model)] for model in models]
         self._bound = None
+        self._batches = ()
         self._losses = ()
-        self._outputs = {}
-        self._gradients = {}
+        self._partial = ()
+        self._functions = {}
         for model in models:
             model.make_train_function()
 
@@ -56,6 +57,7 @@ class Engine(object):
 
     def bind(self, batches):
         """Later steps train on these."""
+        self._batches = [x for x, _ in batches]
         self._bound = [
             (model.train_function, keys, itertools.repeat((x,)))
             for model, keys, (x, _) in zip(self._models, self._states, batches)
@@ -75,7 +77,7 @@ class Engine(object):
         self._losses = losses
 
     def wait(self):
-        jax.block_until_ready((self._losses, list(self._values.values())))
+        jax.block_until_ready((self._losses, list(self._values.values()), self._partial))
 
     def losses(self):
         return [float(loss) for loss in self._losses]
@@ -84,26 +86,45 @@ class Engine(object):
         return np.array(self._current([variable])[0])
 
     def outputs(self, model, batch):
-        def compute(trained, state, batch):
-            found, _ = model.stateless_call(trained, state, batch, training=True)
-            return found if isinstance(found, (list, tuple)) else [found]
-
-        if id(model) not in self._outputs:
-            self._outputs[id(model)] = jax.jit(compute)
-        found = self._outputs[id(model)](*self._arguments(model, batch))
-        return [np.array(value.astype(jnp.float32)) for value in found]
+        found, _ = self._compiled(_forward, model)(*self._arguments(model, batch))
+        return [np.array(value.astype(jnp.float32)) for value in _listed(found)]
 
     def gradients(self, model, batch):
-        def loss(trained, state, batch):
-            return model.stateless_call(trained, state, batch, training=True)[0]
+        found, _ = self._compiled(_backward, model)(*self._arguments(model, batch[0]))
+        return [np.array(value) for value in found]
 
-        if id(model) not in self._gradients:
-            self._gradients[id(model)] = jax.jit(jax.grad(loss))
-        return [np.array(value) for value in self._gradients[id(model)](*self._arguments(model, batch[0]))]
+    def forward(self):
+        self._part(_forward)
+
+    def backward(self):
+        self._part(_backward)
+
+    def _part(self, kind):
+        """That part of a step for every model; what it gives is there to be waited for."""
+        self._partial = [
+            self._compiled(kind, model)(*self._arguments(model, batch))
+            for model, batch in zip(self._models, self._batches)
+        ]
+
+    def _compiled(self, kind, model):
+        """Compiled when it is first called."""
+        key = kind, id(model)
+        if key not in self._functions:
+            self._functions[key] = jax.jit(kind(model))
+        return self._functions[key]
 
     def peak_bytes(self):
-        statistics = self._device.memory_stats()
-        return statistics["peak_bytes_in_use"] if statistics else None
+        return self._memory("peak_bytes_in_use")
+
+    def reserved_bytes(self):
+        return self._memory("peak_pool_bytes")
+
+    def forget_peak(self):
+        """JAX cannot."""
+
+    def _memory(self, name):
+        """None on a CPU, which keeps no statistics."""
+        return (self._device.memory_stats() or {}).get(name)
 
     def settings(self):
         return {"state": "donated", "matmul_precision": jax.config.jax_default_matmul_precision}
@@ -123,6 +144,33 @@ class Engine(object):
     def _current(self, variables):
         """Their values; those of no trained model have stayed as they were."""
         return [self._values.get(id(v), v.value) for v in variables]
+
+
+def _forward(model):
+    """function(trained, state, batch) -> (the model's value, the next state)."""
+
+    def compute(trained, state, batch):
+        return model.stateless_call(trained, state, batch, training=True)
+
+    return compute
+
+
+def _backward(model):
+    """function(trained, state, batch) -> (gradients of the loss, the next state)."""
+
+    def scaled_loss(trained, state, batch):
+        loss, state = model.stateless_call(trained, state, batch, training=True)
+        return loss * model.scale, state
+
+    def compute(trained, state, batch):
+        gradients, state = jax.grad(scaled_loss, has_aux=True)(trained, state, batch)
+        return [gradient / model.scale for gradient in gradients], state
+
+    return compute
+
+
+def _listed(found):
+    return found if isinstance(found, (list, tuple)) else [found]
 
 
 def _parts(model):

@@ -41,9 +41,10 @@ class Engine(object):
         self._models = models
         self._device = job.device
         self._bound = None
+        self._batches = ()
         self._losses = ()
-        self._gradients = {}
-        _keep_reads_before_writes(models)
+        self._functions = {}
+        _keep_reads_before_writes(models, job.precision == "float16")
         for model in models:
             model.make_train_function()
 
@@ -52,6 +53,7 @@ class Engine(object):
 
     def bind(self, batches):
         """Later steps train on these."""
+        self._batches = [x for x, _ in batches]
         self._bound = [(m.train_function, itertools.repeat((x,))) for m, (x, _) in zip(self._models, batches)]
 
     def step(self):
@@ -76,26 +78,59 @@ class Engine(object):
 
     def gradients(self, model, batch):
         """Compiled as training is: XLA's gradients are another code than the ones op by op."""
-        key = id(model)
-        if key not in self._gradients:
-            self._gradients[key] = tf.function(_gradient_of(model), jit_compile=bool(model.jit_compile))
         trained = [tf.convert_to_tensor(v.value) for v in model.trainable_variables]
-        found = self._gradients[key](trained, [tf.convert_to_tensor(v) for v in _state(model)], batch[0])
-        return [gradient.numpy() for gradient in found]
+        state = [tf.convert_to_tensor(v) for v in _state(model)]
+        return [gradient.numpy() for gradient in self._traced(_gradient_of, model)(trained, state, batch[0])]
+
+    def forward(self):
+        for model, batch in zip(self._models, self._batches):
+            self._traced(_forward, model)(batch)
+
+    def backward(self):
+        for model, batch in zip(self._models, self._batches):
+            self._traced(_backward, model)(batch)
+
+    def _traced(self, kind, model):
+        """Traced when it is first called, compiled as training is."""
+        key = kind, id(model)
+        if key not in self._functions:
+            self._functions[key] = tf.function(kind(model), jit_compile=bool(model.jit_compile))
+        return self._functions[key]
 
     def peak_bytes(self):
         return tf.config.experimental.get_memory_info("GPU:0")["peak"] if self._device == "cuda" else None
+
+    def reserved_bytes(self):
+        """TensorFlow does not tell."""
+
+    def forget_peak(self):
+        if self._device == "cuda":
+            tf.config.experimental.reset_memory_stats("GPU:0")
 
     def settings(self):
         return {"threads": tf.config.threading.get_intra_op_parallelism_threads()}
 
 
-def _keep_reads_before_writes(models):
+def _keep_reads_before_writes(models, selecting):
     """Where a parameter is a value, its gradient may not depend on it, and only a control edge says that it is read
-    before it is updated. TensorFlow 2.21's dependency optimizer drops that edge. Layers do not need it.
+    before it is updated; likewise where an optimizer selects between old and new. TensorFlow 2.21's dependency
+    optimizer drops that edge. Layers do not need it.
     """
-    bare = any(isinstance(layer, ParameterValue) for model in models for layer in model.layers)
+    bare = selecting or any(isinstance(layer, ParameterValue) for model in models for layer in model.layers)
     tf.config.optimizer.set_experimental_options({"dependency_optimization": not bare})
+
+
+def _forward(model):
+    return lambda batch: model(batch, training=True)
+
+
+def _backward(model):
+    def compute(batch):
+        with tf.GradientTape() as tape:
+            loss = model(batch, training=True) * model.scale
+        return tape.gradient(loss, [v.value for v in model.trainable_variables])
+
+    return compute
 
 
 def _gradient_of(model):
@@ -103,8 +138,9 @@ def _gradient_of(model):
         with tf.GradientTape() as tape:
             tape.watch(trained)
             loss, _ = model.stateless_call(trained, state, batch, training=True)
+            loss = loss * model.scale
         found = tape.gradient(loss, trained, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-        return [tf.convert_to_tensor(gradient) for gradient in found]
+        return [tf.convert_to_tensor(gradient) / model.scale for gradient in found]
 
     return compute
 

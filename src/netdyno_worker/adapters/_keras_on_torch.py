@@ -46,6 +46,7 @@ class Engine(object):
         narrow = job.device == "cuda" and job.precision == "float32"
         self._memory_format = torch.contiguous_format if narrow else torch.channels_last
         self._bound = None
+        self._batches = ()
         self._losses = ()
         for model in models:
             model.make_train_function()
@@ -58,6 +59,7 @@ class Engine(object):
 
     def bind(self, batches):
         """Later steps train on these."""
+        self._batches = batches
         self._bound = [(model.train_function, [batch]) for model, batch in zip(self._models, batches)]
 
     def step(self):
@@ -82,12 +84,28 @@ class Engine(object):
         trained = [value.requires_grad_() for value in _copies(model.trainable_variables)]
         x, y = batch
         value, _ = model.stateless_call(trained, _state(model), x, training=True)
-        loss = model.compute_loss(x, y, value)
+        loss = model.compute_loss(x, y, value) * model.scale
         found = torch.autograd.grad(loss, trained, allow_unused=True)
-        return [_array(torch.zeros_like(t) if g is None else g) for g, t in zip(found, trained)]
+        return [_array(torch.zeros_like(t) if g is None else g / model.scale) for g, t in zip(found, trained)]
+
+    def forward(self):
+        for model, (x, y) in zip(self._models, self._batches):
+            model.compute_loss(x, y, model(x, training=True))
+
+    def backward(self):
+        for model, (x, y) in zip(self._models, self._batches):
+            model.zero_grad()
+            (model.compute_loss(x, y, model(x, training=True)) * model.scale).backward()
 
     def peak_bytes(self):
         return torch.cuda.max_memory_allocated() if self._device == "cuda" else None
+
+    def reserved_bytes(self):
+        return torch.cuda.max_memory_reserved() if self._device == "cuda" else None
+
+    def forget_peak(self):
+        if self._device == "cuda":
+            torch.cuda.reset_peak_memory_stats()
 
     def settings(self):
         form = "channels last" if self._memory_format is torch.channels_last else "contiguous"

@@ -10,8 +10,9 @@ from netdyno_worker.program import shapes
 # values: {name of an input, parameter or node: Symbol}; constants: {variable's name: array} that they use besides.
 Symbols = namedtuple("Symbols", "values constants")
 
-# What an op's rule may ask: its node, the symbols of its inputs, the shape of every value, and where constants go.
-_Site = namedtuple("_Site", "node inputs shapes constants")
+# What an op's rule may ask: its node, the symbols of its inputs, the shape of every value, where constants go, and
+# whether the inputs are in bfloat16.
+_Site = namedtuple("_Site", "node inputs shapes constants narrow")
 
 # Padding of a max pool that its op cannot do itself; an op's attributes are texts, and not all versions read "-inf".
 _LOWEST = float(np.finfo(np.float32).min)
@@ -25,15 +26,33 @@ _LOWEST = float(np.finfo(np.float32).min)
 _OLD = "count_include_pad" not in (mx.sym.Pooling.__doc__ or "")
 _BLOCK = 16
 
+_BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # as MXNet names a type that numpy does not have
+_PRODUCTS = ("convolution", "linear")
+_PASSING = ("relu", "flatten")  # MKL-DNN computes these in bfloat16 as well
 
-def translate(program):
-    """A symbol for every value; losses have one element, because a symbol of no dimension does not exist."""
+
+def translate(program, narrow):
+    """A symbol for every value; losses have one element, because a symbol of no dimension does not exist.
+
+    With `narrow`, convolutions and products are in bfloat16, and so is what comes from them until an op needs more.
+    """
     known, constants = shapes(program), {}
     values = {value.name: mx.sym.Variable(value.name) for value in program.inputs + program.parameters}
+    narrowed = set()
     for node in program.nodes:
-        inputs = [values[name] for name in node.inputs]
-        values[node.name] = _RULES[node.op](_Site(node, inputs, known, constants))
+        if narrow and (node.op in _PRODUCTS or (node.op in _PASSING and node.inputs[0] in narrowed)):
+            narrowed.add(node.name)
+        inputs = [_as_type(values[name], name in narrowed, node.name in narrowed) for name in node.inputs]
+        values[node.name] = _RULES[node.op](_Site(node, inputs, known, constants, node.name in narrowed))
+    for name in narrowed.intersection(program.outputs):
+        values[name] = _as_type(values[name], True, False)
     return Symbols(values, constants)
+
+
+def _as_type(value, is_narrow, wanted_narrow):
+    if is_narrow == wanted_narrow:
+        return value
+    return mx.sym.amp_cast(value, dtype=_BFLOAT16 if wanted_narrow else "float32")
 
 
 def _convolution(site):
@@ -110,8 +129,10 @@ def _windows(site, kernel, pad, ceil=False):
 
 
 def _padded(site, value):
+    """The op knows no bfloat16."""
     sides = (0, 0, 0, 0) + tuple(site.node.attributes["padding"])
-    return mx.sym.Pad(site.inputs[0], mode="constant", pad_width=sides, constant_value=value)
+    x = _as_type(site.inputs[0], site.narrow, False)
+    return _as_type(mx.sym.Pad(x, mode="constant", pad_width=sides, constant_value=value), False, site.narrow)
 
 
 def _share_inside(site):

@@ -14,9 +14,18 @@ def make_optimizer(rule, parameters):
     else:
         kind = torch.optim.SGD
         settings = [rule["learning_rate"], rule["momentum"] if rule["kind"] == "momentum" else 0.0]
-    if "fused" in inspect.signature(kind.__init__).parameters:
-        return kind(parameters, *settings, fused=True), "%s (fused)" % kind.__name__
-    return kind(parameters, *settings), kind.__name__.lstrip("_")
+    if "fused" not in inspect.signature(kind.__init__).parameters:
+        return kind(parameters, *settings), kind.__name__.lstrip("_")
+    optimizer = kind(parameters, *settings, fused=True)
+    if rule["kind"] == "momentum":
+        _make_moments(optimizer, parameters)
+    return optimizer, "%s (fused)" % kind.__name__
+
+
+def _make_moments(optimizer, parameters):
+    """At once, as zeros: if a loss scale skips the very first step, the fused form would leave them as they lie."""
+    for parameter in parameters:
+        optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
 
 
 class _OldAdam(torch.optim.Adam):

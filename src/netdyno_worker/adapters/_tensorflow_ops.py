@@ -43,15 +43,16 @@ class Ops(object):
         self._evaluate(nodes_for(self._program, self._program.outputs), values, draws)
         return [_widened(values[name]) for name in self._program.outputs]
 
-    def descend(self, update, values, draws):
-        """A Descent. An op's gradients are all computed before any is used: then nobody reads a variable any more
-        when it is changed, and version 2 need not copy it."""
+    def descend(self, update, values, draws, scale=None):
+        """A Descent; its gradients are of the loss times `scale`. An op's are all computed before any is used: then
+        nobody reads a variable any more when it is changed, and version 2 need not copy it."""
         parameters = [values[name] for name in update.parameters]
         values = dict(values)
         latest = self._evaluate(nodes_for(self._program, [update.loss]), values, draws)
-        found = tf.gradients(values[update.loss], parameters, gate_gradients=True)
+        loss = values[update.loss]
+        found = tf.gradients(loss if scale is None else loss * scale, parameters, gate_gradients=True)
         gradients = [tf.zeros_like(p) if g is None else g for p, g in zip(parameters, found)]
-        return Descent(values[update.loss], latest, gradients)
+        return Descent(loss, latest, gradients)
 
     def _evaluate(self, nodes, values, draws):
         """Adds every node to `values`; returns the latest statistics."""

@@ -62,8 +62,8 @@ class ChainerTrainer(Trainer):
         if self._device.xp is not np:
             cuda.Stream.null.synchronize()
 
-    def peak_bytes(self):
-        """What the memory pool has taken: it gives nothing back."""
+    def reserved_bytes(self):
+        """What the memory pool has taken: it gives nothing back, and keeps no peak of what is in use."""
         return None if self._device.xp is np else cuda.memory_pool.total_bytes()
 
     def settings(self):
@@ -220,7 +220,7 @@ def _refuse(job):
     if job.execution != "eager":
         raise Unsupported("Chainer runs op by op; it has nothing that compiles")
     if job.precision != "float32":
-        raise Unsupported("this adapter trains Chainer in float32, received '%s'" % job.precision)
+        raise Unsupported("this adapter trains Chainer in float32: iDeep has no convolution in '%s'" % job.precision)
     if job.device == "cuda" and not cuda.available:
         raise Unsupported("Chainer reaches a GPU through CuPy, which finds none here")
 

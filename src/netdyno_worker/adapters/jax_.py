@@ -1,13 +1,16 @@
 """How JAX trains a program: every update of a step in one function that XLA compiles, with donated state."""
 
 import os
+from collections import namedtuple
 
 import jax
 import jax.numpy as jnp
 import jaxlib
 import numpy as np
+from jax import lax
 
 from netdyno_worker.adapters._jax_ops import Ops, from_form, parameter_forms, to_form
+from netdyno_worker.adapters._jax_optimizers import Optimizer
 from netdyno_worker.contract import OutOfMemory, Trainer, Unsupported
 from netdyno_worker.program import nodes_for
 
@@ -25,7 +28,7 @@ def build(job):
 
 
 class JaxTrainer(Trainer):
-    """Holds the state on the device: parameters, then optimizer moments, then the step count."""
+    """Holds the state on the device: parameters, then the optimizers' states, then the step count."""
 
     def __init__(self, job):
         self._plan = Plan(job)
@@ -35,10 +38,11 @@ class JaxTrainer(Trainer):
         self._device = jax.devices()[0]
         self._precision = job.precision
         self._parameters = [self._place(to_form(job.initial(n), f)) for n, f in self._plan.forms.items()]
-        self._moments = self._plan.first_moments()
+        self._states = self._plan.first_states()
         self._count = jnp.zeros((), jnp.int32)
         self._batch = None
         self._losses = ()
+        self._partial = ()
 
     def feed(self, batch):
         placed = []
@@ -49,15 +53,15 @@ class JaxTrainer(Trainer):
 
     def step(self):
         try:
-            self._parameters, self._moments, self._count, self._losses = self._step(
-                self._parameters, self._moments, self._count, self._batch
+            self._parameters, self._states, self._count, self._losses = self._step(
+                self._parameters, self._states, self._count, self._batch
             )
         except jax.errors.JaxRuntimeError as error:
             raise _translated(error)
 
     def wait(self):
         try:
-            jax.block_until_ready((self._losses, self._parameters, self._moments, self._batch))
+            jax.block_until_ready((self._losses, self._parameters, self._states, self._batch, self._partial))
         except jax.errors.JaxRuntimeError as error:
             raise _translated(error)
 
@@ -71,16 +75,25 @@ class JaxTrainer(Trainer):
             values = self._outputs(self._parameters, self._count, self._batch)
             return _read_values(zip(plan.program.outputs, values), plan.forms)
         found = {}
-        for update, gradients in zip(
-            plan.program.updates, self._gradients(self._parameters, self._count, self._batch)
-        ):
-            arrays = _read_values(gradients.items(), plan.forms)
+        for update, descent in zip(plan.program.updates, self._descents(self._gradients)):
+            arrays = _read_values(descent.gradients.items(), plan.forms)
             found.update({update.name + "/" + name: array for name, array in arrays.items()})
         return found
 
     def peak_bytes(self):
-        statistics = self._device.memory_stats()
-        return statistics["peak_bytes_in_use"] if statistics else None
+        return self._memory("peak_bytes_in_use")
+
+    def reserved_bytes(self):
+        return self._memory("peak_pool_bytes")
+
+    def stages(self):
+        """A part of a step is a function of its own to XLA, compiled when it is first called."""
+        forward = jax.jit(self._plan.losses)
+        return [
+            ("forward", lambda: self._keep(self._descents(forward))),
+            ("backward", lambda: self._keep(self._descents(self._gradients))),
+            ("update", self.step),
+        ]
 
     def settings(self):
         own = self._device.platform != "cpu"
@@ -89,11 +102,28 @@ class JaxTrainer(Trainer):
             "state": "donated",
             "windows": "xla" if own else "rewritten for XLA on the cpu",
             "matmul_precision": "default" if self._precision == "tf32" else "highest",
+            "products": "float32" if self._precision == "tf32" else self._precision,
+            "loss_scale": "dynamic" if self._precision == "float16" else "none",
         }
+
+    def _descents(self, function):
+        return function(self._parameters, self._states, self._count, self._batch)
+
+    def _keep(self, results):
+        """Something to wait for."""
+        self._partial = results
+
+    def _memory(self, name):
+        """None on a CPU, which keeps no statistics."""
+        return (self._device.memory_stats() or {}).get(name)
 
     def _place(self, array):
         """A copy of its own: a donated buffer must not be numpy's."""
         return jax.device_put(np.array(array, order="C"), self._device, may_alias=False)
+
+
+# loss: of one update. moved: {running statistic: next value}. gradients: {parameter: its gradient}.
+Descent = namedtuple("Descent", "loss moved gradients")
 
 
 class Plan(object):
@@ -104,41 +134,39 @@ class Plan(object):
         self.forms = {p.name: parameter_forms(job.program)[p.name] for p in job.program.parameters}
         self._ops = Ops(job.device, job.precision, job.seed)
         self._nodes = [nodes_for(job.program, [update.loss]) for update in job.program.updates]
+        self._optimizers = [Optimizer(update, job.precision == "float16") for update in job.program.updates]
 
-    def first_moments(self):
-        """For each update, for each of its parameters, the zeros its optimizer starts from."""
+    def first_states(self):
+        """What each update's optimizer starts from."""
         shapes = {
             p.name: to_form(np.empty(p.shape, np.int8), self.forms[p.name]).shape for p in self.program.parameters
         }
+        return [optimizer.first_state(shapes) for optimizer in self._optimizers]
+
+    def step(self, parameters, states, count, batch):
+        """The next parameters, optimizer states and count, and each update's loss."""
+        values = dict(zip(self.forms, parameters))
+        losses, following = [], []
+        for number, (optimizer, state) in enumerate(zip(self._optimizers, states)):
+            descent = self._descend(number, (values, state, count, batch))
+            values.update(descent.moved)
+            changed, state = optimizer.moved(values, descent.gradients, state, count)
+            values.update(changed)
+            losses.append(descent.loss)
+            following.append(state)
+        return [values[name] for name in self.forms], following, count + 1, losses
+
+    def gradients(self, parameters, states, count, batch):
+        """Each update's Descent, all at the same parameters."""
         return [
-            [
-                [jnp.zeros(shapes[name], jnp.float32) for _ in range(MOMENTS[update.optimizer["kind"]])]
-                for name in update.parameters
-            ]
-            for update in self.program.updates
+            self._descend(number, (self._apart(parameters), state, count, batch))
+            for number, state in enumerate(states)
         ]
 
-    def step(self, parameters, moments, count, batch):
-        """The next parameters, moments and count, and each update's loss."""
-        state = dict(zip(self.forms, parameters))
-        losses, next_moments = [], []
-        for update, nodes, old in zip(self.program.updates, self._nodes, moments):
-            loss, moved, gradients = self._loss_and_gradients(update, nodes, (state, count, batch))
-            state.update(moved)
-            losses.append(loss)
-            next_moments.append([])
-            for name, slots in zip(update.parameters, old):
-                change, slots = RULES[update.optimizer["kind"]](gradients[name], slots, count, update.optimizer)
-                state[name] = state[name] - change
-                next_moments[-1].append(slots)
-        return [state[name] for name in self.forms], next_moments, count + 1, losses
-
-    def gradients(self, parameters, count, batch):
-        """For each update, {parameter name: gradient} at the same parameters."""
-        state = dict(zip(self.forms, parameters))
+    def losses(self, parameters, states, count, batch):
+        """Each update's (loss, next running statistics)."""
         return [
-            self._loss_and_gradients(update, nodes, (state, count, batch))[2]
-            for update, nodes in zip(self.program.updates, self._nodes)
+            self._forward(number, (self._apart(parameters), count, batch)) for number in range(len(self._optimizers))
         ]
 
     def outputs(self, parameters, count, batch):
@@ -146,18 +174,30 @@ class Plan(object):
         self._ops.evaluate(nodes_for(self.program, self.program.outputs), values, self.forms, count)
         return [values[name] for name in self.program.outputs]
 
-    def _loss_and_gradients(self, update, nodes, at):
-        """(loss, {running statistic: next value}, {parameter: gradient}) at (state, count, batch)."""
+    def _apart(self, parameters):
+        """Values that XLA takes for others than the next update's: in a step they are, and nothing is shared."""
+        return dict(zip(self.forms, lax.optimization_barrier(list(parameters))))
+
+    def _descend(self, number, at):
+        """An update's Descent at (values, optimizer state, count, batch)."""
+        values, (_, scale), count, batch = at
+
+        def scaled_loss(trained):
+            loss, moved = self._forward(number, (dict(values, **trained), count, batch))
+            return loss if scale is None else loss * scale.factor, (loss, moved)
+
+        trained = {name: values[name] for name in self.program.updates[number].parameters}
+        (_, (loss, moved)), gradients = jax.value_and_grad(scaled_loss, has_aux=True)(trained)
+        if scale is not None:
+            gradients = {name: gradient / scale.factor for name, gradient in gradients.items()}
+        return Descent(loss, moved, gradients)
+
+    def _forward(self, number, at):
+        """(loss, {running statistic: next value}) of an update at (values, count, batch)."""
         state, count, batch = at
-
-        def loss(trained):
-            values = self._values(dict(state, **trained), batch)
-            moved = self._ops.evaluate(nodes, values, self.forms, count)
-            return values[update.loss], moved
-
-        trained = {name: state[name] for name in update.parameters}
-        (value, moved), gradients = jax.value_and_grad(loss, has_aux=True)(trained)
-        return value, moved, gradients
+        values = self._values(state, batch)
+        moved = self._ops.evaluate(self._nodes[number], values, self.forms, count)
+        return values[self.program.updates[number].loss], moved
 
     def _values(self, state, batch):
         values = {source.name: array for source, array in zip(self.program.inputs, batch)}
@@ -166,8 +206,6 @@ class Plan(object):
 
 
 def _check_precision(job):
-    if job.precision == "float16":
-        raise Unsupported("float16 needs loss scaling, which JAX leaves to other libraries; use bfloat16")
     if job.precision == "tf32" and job.device != "cuda":
         raise Unsupported("tf32 is arithmetic of NVIDIA GPUs, received device '%s'" % job.device)
 
@@ -199,28 +237,5 @@ def _read_values(pairs, forms):
         found[name] = np.array(from_form(array, form), order="C")
     return found
 
-
-def _sgd(gradient, moments, count, optimizer):
-    return optimizer["learning_rate"] * gradient, moments
-
-
-def _momentum(gradient, moments, count, optimizer):
-    velocity = optimizer["momentum"] * moments[0] + gradient
-    return optimizer["learning_rate"] * velocity, [velocity]
-
-
-def _adam(gradient, moments, count, optimizer):
-    beta1, beta2 = optimizer["beta1"], optimizer["beta2"]
-    done = (count + 1).astype(jnp.float32)
-    first = beta1 * moments[0] + (1 - beta1) * gradient
-    second = beta2 * moments[1] + (1 - beta2) * jnp.square(gradient)
-    root = jnp.sqrt(second / (1 - beta2**done))
-    change = optimizer["learning_rate"] * (first / (1 - beta1**done)) / (root + optimizer["epsilon"])
-    return change, [first, second]
-
-
-MOMENTS = {"sgd": 0, "momentum": 1, "adam": 2}
-# Each gives what is subtracted from a parameter, and the next moments; `count` is of the steps made before.
-RULES = {"sgd": _sgd, "momentum": _momentum, "adam": _adam}
 
 UNSUPPORTED = {}

@@ -7,7 +7,7 @@ import numpy as np
 
 from netdyno_worker.adapters._keras_network import ANCHOR, Network
 from netdyno_worker.adapters._keras_ops import Layout
-from netdyno_worker.adapters._keras_training import LossModel, Seen, TargetModel, optimizer
+from netdyno_worker.adapters._keras_training import FIRST_SCALE, LossModel, Seen, TargetModel, optimizer
 from netdyno_worker.contract import Trainer, Unsupported
 
 BACKEND = keras.config.backend()
@@ -20,14 +20,13 @@ def versions():
 
 
 def build(job):
-    if job.precision not in ("float32", "tf32", "bfloat16"):
-        raise Unsupported("float16 needs loss scaling, which this adapter does not do; bfloat16 does not need it")
     if job.precision == "tf32" and job.device != "cuda":
         raise Unsupported("tf32 is arithmetic of NVIDIA GPUs, received device '%s'" % job.device)
     engine.prepare(job)
     keras.utils.set_random_seed(job.seed)
     keras.config.set_floatx("float32")
-    keras.config.set_dtype_policy("mixed_bfloat16" if job.precision == "bfloat16" else "float32")
+    narrow = job.precision in ("bfloat16", "float16")
+    keras.config.set_dtype_policy("mixed_" + job.precision if narrow else "float32")
     return KerasTrainer(job)
 
 
@@ -64,6 +63,15 @@ class KerasTrainer(Trainer):
     def peak_bytes(self):
         return self._engine.peak_bytes()
 
+    def reserved_bytes(self):
+        return self._engine.reserved_bytes()
+
+    def forget_peak(self):
+        self._engine.forget_peak()
+
+    def stages(self):
+        return [("forward", self._engine.forward), ("backward", self._engine.backward), ("update", self.step)]
+
     def settings(self):
         chosen = {
             "backend": BACKEND,
@@ -72,6 +80,7 @@ class KerasTrainer(Trainer):
             "jit_compile": self._models[0].jit_compile,
             "optimizer": ", ".join(type(model.optimizer).__name__ for model in self._models),
             "policy": keras.config.dtype_policy().name,
+            "loss_scale": "dynamic" if self._models[0].scale > 1 else "none",
         }
         chosen.update(self._engine.settings())
         return chosen
@@ -87,7 +96,10 @@ class KerasTrainer(Trainer):
             model.compare, model.seen = compare, Seen()
         variables = [self._slots[name].variable for name in update.parameters]
         model.chosen = lambda: variables
-        model.compile(optimizer=optimizer(update.optimizer), jit_compile=job.execution == "compiled")
+        scaled = job.precision == "float16"
+        model.scale = FIRST_SCALE if scaled else 1.0
+        rule = optimizer(update.optimizer, scaled)
+        model.compile(optimizer=rule, jit_compile=job.execution == "compiled", auto_scale_loss=False)
         model.optimizer.build(variables)
         return model, names, target
 

@@ -19,8 +19,7 @@ def versions():
 def build(job):
     if job.execution != "compiled":
         raise Unsupported("this adapter trains through bound symbols, which MXNet plans as a whole: use 'compiled'")
-    if job.precision != "float32":
-        raise Unsupported("this adapter trains in float32 only: MXNet 1 has no narrower convolution on a CPU")
+    _check_precision(job.precision)
     context = _context(job.device)
     mx.random.seed(job.seed % 2**31)
     return MxnetTrainer(job, context)
@@ -31,7 +30,8 @@ class MxnetTrainer(Trainer):
 
     def __init__(self, job, context):
         self._program = job.program
-        self._symbols = translate(job.program)
+        self._precision = job.precision
+        self._symbols = translate(job.program, job.precision == "bfloat16")
         self._variance_scales = variance_scales(job.program)
         self._arrays = _Arrays(context)
         for parameter in job.program.parameters:
@@ -59,6 +59,7 @@ class MxnetTrainer(Trainer):
     def settings(self):
         return {
             "layout": "nchw",
+            "products": self._precision,
             "engine": os.environ.get("MXNET_ENGINE_TYPE", "default"),
             "optimizer": ", ".join("%s (fused)" % update.kind for update in self._updates),
         }
@@ -164,6 +165,15 @@ class _Arrays(object):
         gradients = {name: mx.nd.zeros(arguments[name].shape, ctx=self._context) for name in trained}
         requests = {name: "write" if name in gradients else "null" for name in arguments}
         return symbol.bind(self._context, arguments, gradients, requests, states)
+
+
+def _check_precision(precision):
+    if precision == "float16":
+        raise Unsupported("MXNet multiplies no matrices of float16 on a CPU; use bfloat16")
+    if precision == "bfloat16" and not hasattr(mx.sym, "amp_cast"):
+        raise Unsupported("MXNet %s trains in float32 only; bfloat16 came with 1.6" % mx.__version__)
+    if precision == "tf32":
+        raise Unsupported("tf32 is arithmetic of NVIDIA GPUs, which this adapter switches off")
 
 
 def _context(device):

@@ -59,6 +59,21 @@ class PaddleTrainer(Trainer):
     def peak_bytes(self):
         return paddle.device.cuda.max_memory_allocated() if self._job.device == "cuda" else None
 
+    def reserved_bytes(self):
+        return paddle.device.cuda.max_memory_reserved() if self._job.device == "cuda" else None
+
+    def forget_peak(self):
+        if self._job.device == "cuda":
+            paddle.device.cuda.reset_max_memory_allocated()
+            paddle.device.cuda.reset_max_memory_reserved()
+
+    def stages(self):
+        return [
+            ("forward", lambda: [update.forward() for update in self._updates]),
+            ("backward", lambda: [update.backward() for update in self._updates]),
+            ("update", self.step),
+        ]
+
     def settings(self):
         kinds = ", ".join(type(update.optimizer).__name__ for update in self._updates)
         return {"layout": "nchw", "optimizer": kinds, "threads": self._job.threads}
@@ -125,6 +140,13 @@ class _Update(object):
         self.optimizer.step()
         self.optimizer.clear_grad(False)
         self.last_loss = loss
+
+    def forward(self):
+        self._function.call()
+
+    def backward(self):
+        self._function.call().backward()
+        self.optimizer.clear_grad(False)
 
     def gradients(self):
         """{parameter: gradient} of the loss, None where it does not depend on one. Nothing is left behind."""
@@ -238,7 +260,10 @@ def _forbid_tf32():
 
 def _refuse(job):
     if job.precision != "float32":
-        raise Unsupported("this adapter trains Paddle in float32 only, received precision '%s'" % job.precision)
+        raise Unsupported(
+            "this adapter trains Paddle in float32: on a CPU it has no convolution in '%s', and its auto_cast "
+            "silently computes in float32" % job.precision
+        )
     if job.device == "cuda" and not (paddle.is_compiled_with_cuda() and paddle.device.cuda.device_count()):
         raise Unsupported("paddle %s finds no CUDA device" % paddle.__version__)
 

@@ -1,20 +1,17 @@
 """Trains a program with PyTorch: generated straight-line functions, autograd, the library's own optimizers."""
 
-import linecache
-import math
 from collections import OrderedDict
 
 import numpy as np
 import torch
-from torch.nn import functional
 
-from netdyno_worker.adapters._pytorch_lrn import local_response_norm
-from netdyno_worker.adapters._pytorch_optimizers import make_optimizer
-from netdyno_worker.adapters._pytorch_source import write_source
+from netdyno_worker.adapters._pytorch_capture import Captured
+from netdyno_worker.adapters._pytorch_updates import COMPILED, NARROW, Function, Update
 from netdyno_worker.contract import Trainer, Unsupported
 
 # None in a torch before 1.5, which has neither layouts to choose from nor anything that came after them.
 CHANNELS_LAST = getattr(torch, "channels_last", None)
+CAPTURED = ("cudagraph", "compiled-cudagraph")
 
 
 def versions():
@@ -42,12 +39,18 @@ class TorchTrainer(Trainer):
         self._program = job.program
         self._layout = _layout(job)
         self._values = OrderedDict((p.name, self._parameter(p)) for p in job.program.parameters)
-        self._updates = [_Update(job, update, self._values) for update in job.program.updates]
+        self._updates = [Update(job, update, self._values) for update in job.program.updates]
         self._outputs = None
+        self._recorded = []
+        if job.execution in CAPTURED:
+            self.step = self._record_and_step
 
     def feed(self, batch):
         for name, array in batch.items():
-            self._values[name] = self._placed(array)
+            if name in self._values:
+                self._values[name].copy_(self._placed(array))  # a recorded step reads these very tensors
+            else:
+                self._values[name] = self._placed(array)
         for update in self._updates:
             update.bind(self._values)
 
@@ -55,18 +58,54 @@ class TorchTrainer(Trainer):
         for update in self._updates:
             update.run()
 
+    def _record_and_step(self):
+        """The first step records all the others."""
+        self.step = self._capture(self._each_update("run"))
+        self.step()
+
+    def _capture(self, function):
+        optimizers = [update.optimizer for update in self._updates]
+        tensors = [self._values[p.name] for p in self._program.parameters]
+        self._recorded.append(Captured(function, optimizers, tensors))
+        return self._recorded[-1].replay
+
     def wait(self):
         if self._job.device == "cuda":
             torch.cuda.synchronize()
 
     def peak_bytes(self):
-        return torch.cuda.max_memory_allocated() if self._job.device == "cuda" else None
+        if self._job.device != "cuda":
+            return None
+        return max([torch.cuda.max_memory_allocated()] + [step.peak_bytes for step in self._recorded])
+
+    def reserved_bytes(self):
+        return torch.cuda.max_memory_reserved() if self._job.device == "cuda" else None
+
+    def forget_peak(self):
+        if self._job.device == "cuda":
+            torch.cuda.reset_peak_memory_stats()
+
+    def stages(self):
+        parts = [("forward", "forward"), ("backward", "forward_backward"), ("update", "run")]
+        functions = [(stage, self._each_update(method)) for stage, method in parts]
+        if self._job.execution in CAPTURED:
+            functions = [(stage, self._capture(function)) for stage, function in functions]
+        return functions
+
+    def _each_update(self, method):
+        calls = [getattr(update, method) for update in self._updates]
+
+        def call_all():
+            for call in calls:
+                call()
+
+        return call_all
 
     def settings(self):
         chosen = {
             "layout": "nhwc" if self._layout and self._layout is CHANNELS_LAST else "nchw",
             "optimizer": ", ".join(u.optimizer_form for u in self._updates),
-            "autocast": "bfloat16" if self._job.precision == "bfloat16" else "off",
+            "autocast": NARROW.get(self._job.precision, "off"),
             "tf32": self._job.precision == "tf32",
             "threads": torch.get_num_threads(),
         }
@@ -88,7 +127,7 @@ class TorchTrainer(Trainer):
 
     def _read_outputs(self):
         if self._outputs is None:
-            self._outputs = _Function(self._job, self._program.outputs)
+            self._outputs = Function(self._job, self._program.outputs)
         values = self._outputs.arguments(_with_copied_state(self._values))
         with torch.no_grad():
             found = self._outputs.call(values)
@@ -110,91 +149,16 @@ class TorchTrainer(Trainer):
         return {p.name: _array(self._values[p.name]) for p in self._program.parameters}
 
 
-class _Update(object):
-    """Minimises one loss over its own parameters; all others come in detached, so no gradient is spent on them."""
-
-    def __init__(self, job, update, values):
-        self.name = update.name
-        self.parameter_names = update.parameters
-        self.last_loss = None
-        self._function = _Function(job, update.loss)
-        self._parameters = [values[name] for name in update.parameters]
-        self._optimizer, self.optimizer_form = make_optimizer(update.optimizer, self._parameters)
-        self._arguments = None
-
-    def bind(self, values):
-        """Take the tensors to train on; their contents may change later, the tensors may not."""
-        self._arguments = self._arguments_from(values)
-
-    def run(self):
-        for parameter in self._parameters:
-            parameter.grad = None
-        loss = self._function.call(self._arguments)
-        loss.backward()
-        self._optimizer.step()
-        self.last_loss = loss.detach()
-
-    def gradients(self, values):
-        """Of the loss at `values`; None where it does not depend on a parameter. Nothing is left behind."""
-        loss = self._function.call(self._arguments_from(values))
-        return torch.autograd.grad(loss, self._parameters, allow_unused=True)
-
-    def _arguments_from(self, values):
-        own = set(self.parameter_names)
-        return self._function.arguments(
-            {name: tensor if name in own else tensor.detach() for name, tensor in values.items()}
-        )
-
-
-class _Function(object):
-    """The values of some targets as one callable over a list of tensors."""
-
-    def __init__(self, job, targets):
-        narrow = job.precision == "bfloat16"
-        source = write_source(job.program, targets, job.device, narrow)
-        self.leaves = source.leaves
-        self.call = _executed(source, job.device)
-        if narrow:
-            self.call = _autocast(self.call, job.device)
-        if job.execution == "compiled":
-            self.call = torch.compile(self.call, fullgraph=True, dynamic=False)
-
-    def arguments(self, values):
-        return [values[name] for name in self.leaves]
-
-
-def _executed(source, device):
-    """The function that the source defines; its lines are kept where tracebacks look for them."""
-    namespace = {"torch": torch, "F": functional, "math": math, "local_response_norm": local_response_norm}
-    for name, array in source.constants.items():
-        namespace[name] = torch.from_numpy(array).to(device)
-    text = source.text
-    if not hasattr(torch, "max_pool2d"):
-        text = text.replace("torch.max_pool2d(", "F.max_pool2d(")  # where old versions have it
-    filename = "<network %d>" % len(linecache.cache)
-    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    exec(compile(text, filename, "exec"), namespace)
-    return namespace["compute"]
-
-
-def _autocast(function, device):
-    def narrowed(values):
-        with torch.autocast(device, dtype=torch.bfloat16):
-            return function(values)
-
-    return narrowed
-
-
 def _refuse(job):
     if job.device == "cuda" and not torch.cuda.is_available():
         raise Unsupported("torch %s finds no CUDA device" % torch.__version__)
-    if job.precision == "float16":
-        raise Unsupported("float16 needs loss scaling, which this adapter does not do; bfloat16 does not need it")
+    if job.execution in CAPTURED and job.device != "cuda":
+        raise Unsupported("a CUDA graph needs a CUDA device, received device '%s'" % job.device)
     if job.precision == "tf32" and job.device != "cuda":
         raise Unsupported("tf32 is a mode of CUDA devices, received device '%s'" % job.device)
     if CHANNELS_LAST is None and job.precision != "float32":
         raise Unsupported("torch %s trains in float32 only here" % torch.__version__)
-    if job.execution == "compiled" and not hasattr(torch, "compile"):
+    if job.execution in COMPILED and not hasattr(torch, "compile"):
         raise Unsupported("torch %s has no torch.compile" % torch.__version__)
 
 

@@ -3,6 +3,7 @@
 "eager" is tf.function without XLA, TensorFlow's normal way to run a step; "compiled" is the same with XLA.
 """
 
+import functools
 import os
 from collections import OrderedDict
 
@@ -10,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from netdyno_worker.adapters._tensorflow_ops import Abilities, Ops, placed, read_back
+from netdyno_worker.adapters._tensorflow_optimizers import OPTIMIZERS, LossScale
 from netdyno_worker.contract import OutOfMemory, Trainer, Unsupported
 
 WEIGHT_PLACES = {"convolution": (1, 2), "linear": (1, 2), "batch_norm": (1, 2, 3, 4)}  # of a node's inputs
@@ -47,8 +49,9 @@ class FunctionTrainer(Trainer):
         with tf.device(DEVICES[job.device]):
             self._parameters = OrderedDict((p.name, self._variable(p)) for p in job.program.parameters)
             self._optimizers = [self._optimizer(update) for update in job.program.updates]
+            self._scales = [LossScale() if job.precision == "float16" else None for _ in job.program.updates]
         self._train = self._traced(self._step_graph)
-        self._reading = {}
+        self._beside = {}
         self._batch = ()
         self._losses = ()
 
@@ -74,11 +77,7 @@ class FunctionTrainer(Trainer):
             return {u.name: float(loss) for u, loss in zip(self._program.updates, self._losses)}
         if what == "parameters":
             return {name: read_back(v.numpy(), forms[name]) for name, v in self._parameters.items()}
-        if what not in self._reading:
-            self._reading[what] = self._traced(
-                {"outputs": self._output_graph, "gradients": self._gradient_graph}[what]
-            )
-        found = self._reading[what](*self._batch)
+        found = self._run_traced(what)
         if what == "outputs":
             return {name: read_back(v.numpy(), forms[name]) for name, v in zip(self._program.outputs, found)}
         names = [(update.name, name) for update in self._program.updates for name in update.parameters]
@@ -87,16 +86,36 @@ class FunctionTrainer(Trainer):
     def peak_bytes(self):
         return tf.config.experimental.get_memory_info("GPU:0")["peak"] if self._job.device == "cuda" else None
 
+    def forget_peak(self):
+        if self._job.device == "cuda":
+            tf.config.experimental.reset_memory_stats("GPU:0")
+
+    def stages(self):
+        return [
+            ("forward", functools.partial(self._run_traced, "forward")),
+            ("backward", functools.partial(self._run_traced, "backward")),
+            ("update", self.step),
+        ]
+
     def settings(self):
         return {
             "layout": "nhwc" if self._job.device == "cpu" else "nhwc, left to TensorFlow's layout optimizer",
             "mode": "tf.function with XLA" if self._job.execution == "compiled" else "tf.function without XLA",
-            "optimizer": ", ".join(type(o).__name__.strip("_") + " (fused op)" for o in self._optimizers),
+            "optimizer": ", ".join(type(o).__name__ + " (fused op)" for o in self._optimizers),
             "products": self._job.precision,
+            "loss_scale": "dynamic" if self._job.precision == "float16" else "none",
             "intra_op_threads": tf.config.threading.get_intra_op_parallelism_threads(),
             "inter_op_threads": tf.config.threading.get_inter_op_parallelism_threads(),
             "onednn": os.environ.get("TF_ENABLE_ONEDNN_OPTS", "default"),
         }
+
+    def _run_traced(self, what):
+        """The results of a graph beside training, which is made when it is first asked for."""
+        if what not in self._beside:
+            graphs = {"outputs": self._output_graph, "gradients": self._gradient_graph}
+            graphs.update(forward=self._forward_graph, backward=self._backward_graph)
+            self._beside[what] = self._traced(graphs[what])
+        return self._beside[what](*self._batch)
 
     def _variable(self, parameter):
         value = placed(self._job.initial(parameter.name), self._ops.forms.of[parameter.name])
@@ -119,20 +138,38 @@ class FunctionTrainer(Trainer):
 
     def _step_graph(self, *batch):
         losses = []
-        draws = self._ops.draws([update.loss for update in self._program.updates])
-        for update, optimizer in zip(self._program.updates, self._optimizers):
-            descent = self._ops.descend(update, self._values(batch), draws)
-            for name, (value, share) in descent.latest.items():
-                variable = self._parameters[name]
-                variable.assign_sub((variable - value) * share)
-            optimizer.apply(descent.gradients)
+        for descent, optimizer, scale in self._descents(batch):
+            gradients, finite = (descent.gradients, None) if scale is None else scale.undone(descent.gradients)
+            optimizer.apply(gradients, finite)
+            if scale is not None:
+                scale.move(finite)
             losses.append(descent.loss)
         return losses
 
+    def _forward_graph(self, *batch):
+        """TensorFlow leaves away what no result and no variable needs: here the way back."""
+        return [descent.loss for descent, _, _ in self._descents(batch)]
+
+    def _backward_graph(self, *batch):
+        return [(descent.loss, descent.gradients) for descent, _, _ in self._descents(batch)]
+
+    def _descents(self, batch):
+        """Each update's (Descent, optimizer, loss scale or None), after its running statistics have moved."""
+        draws = self._ops.draws([update.loss for update in self._program.updates])
+        for update, optimizer, scale in zip(self._program.updates, self._optimizers, self._scales):
+            descent = self._ops.descend(update, self._values(batch), draws, scale and scale.factor)
+            for name, (value, share) in descent.latest.items():
+                variable = self._parameters[name]
+                variable.assign_sub((variable - value) * share)
+            yield descent, optimizer, scale
+
     def _gradient_graph(self, *batch):
         draws = self._ops.draws([update.loss for update in self._program.updates])
-        descents = [self._ops.descend(update, self._values(batch), draws) for update in self._program.updates]
-        return [gradient for descent in descents for gradient in descent.gradients]
+        found = []
+        for update, scale in zip(self._program.updates, self._scales):
+            descent = self._ops.descend(update, self._values(batch), draws, scale and scale.factor)
+            found += descent.gradients if scale is None else [g / scale.factor for g in descent.gradients]
+        return found
 
     def _output_graph(self, *batch):
         return self._ops.outputs(self._values(batch), self._ops.draws(self._program.outputs))
@@ -144,65 +181,6 @@ class FunctionTrainer(Trainer):
         return values
 
 
-class _Sgd(object):
-    """Each optimizer has `apply`, which puts the ops that change its variables into the current graph."""
-
-    def __init__(self, rule, variables):
-        self._rate = rule["learning_rate"]
-        self._variables = variables
-
-    def apply(self, gradients):
-        for variable, gradient in zip(self._variables, gradients):
-            tf.raw_ops.ResourceApplyGradientDescent(var=variable.handle, alpha=self._rate, delta=gradient)
-
-
-class _Momentum(object):
-    def __init__(self, rule, variables):
-        self._rate, self._momentum = rule["learning_rate"], rule["momentum"]
-        self._pairs = [(variable, _zeros_like(variable)) for variable in variables]
-
-    def apply(self, gradients):
-        for (variable, velocity), gradient in zip(self._pairs, gradients):
-            tf.raw_ops.ResourceApplyMomentum(
-                var=variable.handle, accum=velocity.handle, lr=self._rate, grad=gradient, momentum=self._momentum
-            )
-
-
-class _Adam(object):
-    """The op adds epsilon to a root that is not yet corrected; an epsilon scaled alike makes it ours."""
-
-    def __init__(self, rule, variables):
-        self._rule = rule
-        self._count = tf.Variable(0.0)
-        self._triples = [(variable, _zeros_like(variable), _zeros_like(variable)) for variable in variables]
-
-    def apply(self, gradients):
-        rule = self._rule
-        count = self._count.assign_add(1.0)
-        powers = [tf.pow(rule[name], count) for name in ("beta1", "beta2")]
-        epsilon = rule["epsilon"] * tf.sqrt(1.0 - powers[1])
-        for (variable, first, second), gradient in zip(self._triples, gradients):
-            tf.raw_ops.ResourceApplyAdam(
-                var=variable.handle,
-                m=first.handle,
-                v=second.handle,
-                beta1_power=powers[0],
-                beta2_power=powers[1],
-                lr=rule["learning_rate"],
-                beta1=rule["beta1"],
-                beta2=rule["beta2"],
-                epsilon=epsilon,
-                grad=gradient,
-            )
-
-
-OPTIMIZERS = {"sgd": _Sgd, "momentum": _Momentum, "adam": _Adam}
-
-
-def _zeros_like(variable):
-    return tf.Variable(tf.zeros(variable.shape), trainable=False)
-
-
 def _abilities(job):
     """On a CPU an image is padded and groups are split beforehand: oneDNN, many times faster, takes neither."""
     whole = job.execution == "compiled" or job.device == "cuda"
@@ -211,7 +189,7 @@ def _abilities(job):
         pads_pools=job.execution != "compiled" and job.device == "cuda",
         groups=whole,
         batch_norm=_batch_norm,
-        product_type=tf.bfloat16 if job.precision == "bfloat16" else tf.float32,
+        product_type={"bfloat16": tf.bfloat16, "float16": tf.float16}.get(job.precision, tf.float32),
     )
 
 
@@ -238,8 +216,6 @@ def _keep_reads_before_writes(program):
 
 
 def _check_precision(job):
-    if job.precision == "float16":
-        raise Unsupported("float16 needs loss scaling, which this adapter does not do; bfloat16 does not need it")
     if job.precision == "tf32" and job.device != "cuda":
         raise Unsupported("tf32 is arithmetic of NVIDIA GPUs, received device '%s'" % job.device)
 
