@@ -1,47 +1,24 @@
 """Which networks there are, on which dataset, where they come from and what is published about their size."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from netdyno.errors import NetdynoError, unknown
 from netdyno.graph.check import check_training
 from netdyno.graph.model import Draw, Training
 from netdyno.zoo.alexnet import alexnet, alexnet_cifar10, alexnet_owt
-from netdyno.zoo.builder import Net, Value
-from netdyno.zoo.datasets import CIFAR10, IMAGENET, MNIST, Dataset
+from netdyno.zoo.builder import Net
+from netdyno.zoo.datasets import CIFAR10, IMAGENET, MNIST
+from netdyno.zoo.entry import Entry, Recipe
 from netdyno.zoo.googlenet import googlenet, googlenet_bn, googlenet_cifar10
 from netdyno.zoo.lenet import lenet
 from netdyno.zoo.resnet import resnet50, resnet50_cifar10
+from netdyno.zoo.vector_entries import VECTOR_ENTRIES
 from netdyno.zoo.vgg import vgg16, vgg16_cifar10
 
-Recipe = Callable[[Net, Value], Value]  # (net, images) -> logits
+__all__ = ["Entry", "Recipe", "entries", "find_entry", "find_network", "resolve"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A network on a dataset. `parameters` and `macs` (forward, one image) are of the full `image_size`.
-
-    `batch`, `learning_rate` and `steps` are those of the 2018 thesis; `verify_size` is the smaller image of a proof
-    of equality, which only needs every layer to be there.
-    """
-
-    network: str
-    dataset: Dataset
-    build: Recipe
-    source: str
-    parameters: int
-    macs: int
-    batch: int
-    learning_rate: float
-    image_size: int
-    verify_size: int
-    steps: int = 300
-    note: str = ""
-
-
-def entries() -> tuple[Entry, ...]:
-    """The nine cases of the thesis, then the later forms of two of them."""
-    return _ENTRIES
+def entries(family: str | None = None) -> tuple[Entry, ...]:
+    """The nine cases of the thesis, the later forms of two of them, vectors, instruments; or one family of these."""
+    return tuple(entry for entry in _ENTRIES if family in (None, entry.family))
 
 
 def find_network(network: str) -> tuple[Entry, ...]:
@@ -76,7 +53,7 @@ def resolve(entry: Entry, batch: int, *, image_size: int | None = None) -> Train
     return training
 
 
-_ENTRIES = (
+_IMAGES = (
     Entry(
         network="lenet",
         dataset=MNIST,
@@ -226,3 +203,4 @@ _ENTRIES = (
         note="what later libraries call GoogLeNet",
     ),
 )
+_ENTRIES = (*_IMAGES, *VECTOR_ENTRIES)
