@@ -8,7 +8,7 @@ FLAGS = {
     "run": {
         "--network", "--dataset", "--framework", "--batch", "--precision", "--execution", "--threads", "--cpu",
         "--gpus", "--runs", "--seconds", "--target", "--deadline", "--seed", "--python", "--again", "--retry",
-        "--dry-run",
+        "--dry-run", "--split",
     },
     "networks": {"--json"},
     "frameworks": {"--json"},
@@ -42,7 +42,7 @@ def test_networks_json_has_its_fields_and_the_published_counts(netdyno):
     assert counts["resnet50", "imagenet"] == 25_557_032
     assert counts["googlenet", "imagenet"] == 6_998_552
     assert counts["googlenet-bn", "imagenet"] == 6_624_904
-    assert len(counts) == 11
+    assert len(counts) == 16
 
 
 def test_results_json_has_its_fields(netdyno):
@@ -50,7 +50,8 @@ def test_results_json_has_its_fields(netdyno):
     (result,) = netdyno.json("results")
     assert list(result) == [
         "network", "dataset", "framework", "device", "batch", "precision", "execution", "data", "threads",
-        "images_per_s", "low", "high", "runs", "outcome", "verdict",
+        "images_per_s", "low", "high", "runs", "outcome", "verdict", "step_s", "first_step_s", "host_peak_bytes",
+        "device_peak_bytes", "readings", "absent", "utilisation",
     ]  # fmt: skip
     assert result["low"] <= result["images_per_s"] <= result["high"]
 

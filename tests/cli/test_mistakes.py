@@ -89,6 +89,16 @@ def test_a_framework_that_is_not_installed_says_how_to_get_it(netdyno):
     _refused(done, "netdyno frameworks install")
 
 
+def test_a_suite_for_a_gpu_where_there_is_none(netdyno):
+    _refused(netdyno("run", "gpu-float32"), "expected a GPU")
+
+
+def test_a_batch_that_is_neither_a_number_nor_max(netdyno):
+    _refused(netdyno("run", "--framework", "null", "--network", "lenet", "--batch", "many"), "'max'")
+    _refused(netdyno("run", "--batch", "max"), "--network")
+    _refused(netdyno("run", "--framework", "null", "--network", "lenet", "--batch", "max", "--dry-run"), "--dry-run")
+
+
 def test_results_of_an_empty_store(netdyno):
     _refused(netdyno("results"), "netdyno run")
 

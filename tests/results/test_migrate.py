@@ -18,7 +18,7 @@ import netdyno
 from netdyno.errors import NetdynoError
 from netdyno.results.location import read_location
 from netdyno.results.store import open_store
-from netdyno.results.tables import METADATA, PROOFS, RECORDS, VERSION_TABLE
+from netdyno.results.tables import LIMITS, METADATA, PROOFS, RECORDS, VERSION_TABLE
 
 
 @contextmanager
@@ -32,7 +32,12 @@ def connected(location: str) -> Iterator[sa.Connection]:
 def test_an_empty_place_becomes_a_store(location: str) -> None:
     open_store(location).close()
     with connected(location) as connection:
-        assert set(sa.inspect(connection).get_table_names()) == {RECORDS.name, PROOFS.name, VERSION_TABLE}
+        assert set(sa.inspect(connection).get_table_names()) == {
+            RECORDS.name,
+            PROOFS.name,
+            LIMITS.name,
+            VERSION_TABLE,
+        }
 
 
 def test_opening_again_changes_nothing(tmp_path: Path) -> None:

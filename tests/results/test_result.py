@@ -80,7 +80,8 @@ def test_cells_and_machines_are_kept_apart_and_in_order() -> None:
 
 def test_json_has_these_keys_in_this_order() -> None:
     keys = "network dataset framework device batch precision execution data threads"
-    keys += " images_per_s low high runs outcome verdict"
+    keys += " images_per_s low high runs outcome verdict step_s first_step_s host_peak_bytes device_peak_bytes"
+    keys += " readings absent"
     told = to_json(make_result([GOOD, GOOD]))
     assert list(told) == keys.split()
     assert told["network"] == "lenet"

@@ -7,10 +7,11 @@ import typer
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError
 from netdyno.report.console import data_console, print_json, talk_console
-from netdyno.report.tables import results_table
+from netdyno.report.gpu_tables import results_tables
 from netdyno.results.compare import select
 from netdyno.results.result import results_of, to_json
 from netdyno.results.store import open_store
+from netdyno.results.utilisation import shares
 
 
 def results(
@@ -23,13 +24,15 @@ def results(
 ) -> None:
     """Show each cell's speed with its 95 % interval, or why there is none."""
     with open_store(store_location(context), create=False) as store:
-        found = results_of(store.records(), every_series=every_series)
+        records = store.records()
+    found = results_of(records, every_series=every_series)
     if selector:
         found = select(found, selector)
     if json:
-        print_json([to_json(result) for result in found])
+        print_json([to_json(result) | {"utilisation": shares(result, records)} for result in found])
     elif found:
-        data_console().print(results_table(found))
+        for part in results_tables(found):
+            data_console().print(part)
     elif selector:
         raise NetdynoError(f"no result matches '{selector}'.", hint="See all of them: netdyno results")
     else:

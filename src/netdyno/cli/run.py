@@ -9,8 +9,10 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from netdyno.cli.largest import MAX, find_largest_batch, read_batch
 from netdyno.cli.options import PythonOption, device_of, store_location, threads_of
 from netdyno.devices.machine import Machine, describe_machine, machine_id
+from netdyno.devices.monitoring import visible_gpus
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Given, Interpreter, find_interpreter, read_given
 from netdyno.frameworks.home import home
@@ -26,8 +28,11 @@ from netdyno.harness.suites import DEFAULT, default_framework, find_suite
 from netdyno.harness.worker_file import pack_worker
 from netdyno.report.availability import availability
 from netdyno.report.console import data_console, talk_console
+from netdyno.report.gpu_tables import results_tables
 from netdyno.report.progress import Progress, duration
-from netdyno.report.tables import how, new_table, results_table
+from netdyno.report.published import published_thread_times
+from netdyno.report.tables import how, new_table
+from netdyno.report.threads import thread_tables
 from netdyno.results.cell import Cell
 from netdyno.results.proof import unproved_frameworks
 from netdyno.results.result import results_of
@@ -41,6 +46,7 @@ class Asked:
     again: bool
     retry: bool
     dry_run: bool
+    largest: bool  # batch that fits, in place of the cell's own
     pythons: Given
     store: str
 
@@ -51,12 +57,18 @@ def run(
     network: Annotated[str | None, typer.Option(help="A network of the zoo, or path/to/file.py:function.")] = None,
     dataset: Annotated[str | None, typer.Option(help="Its dataset; the network's first if not said.")] = None,
     framework: Annotated[str | None, typer.Option(help="See: netdyno frameworks.")] = None,
-    batch: Annotated[int | None, typer.Option(help="Images in a step; the network's own if not said.")] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(metavar="N|max", help="Images in a step; the network's own if not said. max: all that fit."),
+    ] = None,
     precision: Annotated[str | None, typer.Option(help="float32 (strict), tf32, bfloat16, float16.")] = None,
-    execution: Annotated[str | None, typer.Option(help="eager or compiled.")] = None,
+    execution: Annotated[
+        str | None, typer.Option(help="eager, compiled, cudagraph, compiled-cudagraph; fastest tries them.")
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="CPU threads; every usable core if not said.")] = None,
     cpu: Annotated[bool, typer.Option("--cpu", help="On the CPU (as without --gpus).")] = False,
     gpus: Annotated[int | None, typer.Option(help="On so many GPUs.")] = None,
+    split: Annotated[bool, typer.Option("--split", help="Also time forward, backward and update apart.")] = False,
     runs: Annotated[int | None, typer.Option(help="Fresh processes per cell.")] = None,
     seconds: Annotated[float | None, typer.Option(help="At most so long for the timed part of a run.")] = None,
     target: Annotated[float | None, typer.Option(help="End a run earlier when its median is this sure.")] = None,
@@ -72,14 +84,21 @@ def run(
     bench = Bench(threads=threads_of(machine), folder=Path.cwd(), framework=default_framework())
     device = device_of(gpus, cpu, len(machine.gpus)) if gpus is not None or cpu else None
     wish = _said(
-        network=network, dataset=dataset, framework=framework, batch=batch, precision=precision,
+        network=network, dataset=dataset, framework=framework, batch=read_batch(batch), precision=precision,
         execution=execution, threads=threads, device=device,
     )  # fmt: skip
-    chosen = _choose(suite, wish, bench)
-    changes = _said(runs=runs, seconds=seconds, target=target, deadline_s=deadline, seed=seed)
+    if batch == MAX and network is None:
+        raise NetdynoError("--batch max: expected the flags of one cell, received no --network.")
+    chosen = _possible(_choose(suite, wish, bench), machine)
+    changes = _said(split=split or None, runs=runs, seconds=seconds, target=target, deadline_s=deadline, seed=seed)
     chosen = replace(chosen, settings=replace(chosen.settings, **changes))
     asked = Asked(
-        again=again, retry=retry, dry_run=dry_run, pythons=read_given(python or ()), store=store_location(context)
+        again=again,
+        retry=retry,
+        dry_run=dry_run,
+        largest=batch == MAX,
+        pythons=read_given(python or ()),
+        store=store_location(context),
     )
     _measure(chosen, bench, machine, asked)
 
@@ -92,6 +111,17 @@ def _choose(suite: str | None, wish: dict[str, Any], bench: Bench) -> Suite:
         path = find_suite(suite or DEFAULT)
         return read_suite(path, bench.complete)
     return Suite(name="cell", cells=(bench.complete(wish),), settings=Settings())
+
+
+def _possible(suite: Suite, machine: Machine) -> Suite:
+    """Without the cells that need a GPU where there is none."""
+    cells = tuple(cell for cell in suite.cells if cell.device == "cpu" or machine.gpus)
+    if not cells:
+        why = machine.gpu_problem or "a machine with none"
+        raise NetdynoError(f"{suite.name}: expected a GPU, received {why}.", hint="See: netdyno doctor")
+    if left_out := len(suite.cells) - len(cells):
+        talk_console().print(f"Left out, {left_out} of {len(suite.cells)} cells: they need a GPU, and none is here.")
+    return replace(suite, cells=cells)
 
 
 def _measure(suite: Suite, bench: Bench, machine: Machine, asked: Asked) -> None:
@@ -108,9 +138,20 @@ def _measure(suite: Suite, bench: Bench, machine: Machine, asked: Asked) -> None
             worker=pack_worker(home() / "workers"),
             interpreters=interpreters,
             machine=machine_id(machine),
+            gpus=visible_gpus()[:1],
             environment=machine.as_dict(),
         )
+        if asked.largest:
+            suite = _at_largest_batch(suite, campaign, asked)
         _carry_out(suite, campaign, asked, missing)
+
+
+def _at_largest_batch(suite: Suite, campaign: Campaign, asked: Asked) -> Suite:
+    """The suite of one cell, at the most images that fit."""
+    if asked.dry_run:
+        raise NetdynoError(f"--dry-run: expected a batch in numbers, received '{MAX}', which must be tried out.")
+    (cell,) = suite.cells
+    return replace(suite, cells=(replace(cell, batch=find_largest_batch(cell, campaign, again=asked.again)),))
 
 
 def _interpreters(suite: Suite, given: Given) -> tuple[dict[str, Interpreter], dict[str, str]]:
@@ -169,10 +210,13 @@ def _show(cells: Sequence[Cell], campaign: Campaign, missing: Mapping[str, str])
     wanted = set(cells)
     records = campaign.store.records(machine=campaign.machine)
     found = results_of(record for record in records if record.cell in wanted)
-    data_console().print(results_table(found))
+    for part in results_tables(found):
+        data_console().print(part)
     if len({cell.framework for cell in cells}) > 1:
         for part in availability(cells, found, missing):
             data_console().print(part)
+    for part in thread_tables(found, published_thread_times()):
+        data_console().print(part)
     unproved = unproved_frameworks(found, campaign.store.proofs(campaign.machine))
     if unproved := [name for name in unproved if not find_spec(name).is_instrument]:
         talk_console().print(f"Not proved equal on this machine: {', '.join(unproved)}. See: netdyno verify")

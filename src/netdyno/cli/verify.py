@@ -28,7 +28,8 @@ from netdyno.report.progress import duration
 from netdyno.report.proofs import proof_matrix, proofs_table
 from netdyno.results.proof import Proof
 from netdyno.results.store import open_store
-from netdyno.zoo.catalog import Entry, entries, find_network, resolve
+from netdyno.zoo.catalog import entries, find_network, resolve
+from netdyno.zoo.entry import IMAGES, Entry, reduced
 
 BATCH = 8
 
@@ -103,10 +104,10 @@ def _references(networks: list[Entry], prover: Prover, size: Size) -> list[Proof
     talk, start = talk_console(), time.monotonic()
     cases = []
     for place, entry in enumerate(networks, 1):
-        pixels = entry.image_size if size.full else entry.verify_size
-        title = f"{entry.network}/{entry.dataset.name} at batch {size.batch}, {pixels}×{pixels}"
+        form = entry if size.full else reduced(entry)
+        title = f"{entry.network}/{entry.dataset.name} at batch {size.batch}, {_extent(form)}"
         with talk.status(f"reference {place} of {len(networks)}: {title}", refresh_per_second=2):
-            training = resolve(entry, size.batch, image_size=pixels)
+            training = resolve(form, size.batch)
             cases.append(prover.case((entry.network, entry.dataset.name), training))
         left_s = (time.monotonic() - start) / place * (len(networks) - place)
         talk.print(f"[{place}/{len(networks)}] reference: {title}, {duration(left_s)} left", markup=False)
@@ -150,7 +151,7 @@ def _chosen(names: list[str] | None, given: Given) -> list[Spec]:
 def _candidate(spec: Spec, pythons: Given, manner: ProofManner) -> Candidate:
     execution = manner.execution or spec.executions[0]
     for field, value, possible in (
-        ("execution", execution, spec.executions),
+        ("execution", execution, spec.executions_on(manner.device)),
         ("precision", manner.precision, spec.precisions),
         ("device", manner.device, spec.devices),
     ):
@@ -165,7 +166,8 @@ def _cases(names: list[str] | None, dataset: str | None, threads: int) -> list[E
     """The zoo's entries asked for; a user's own network is taken from its file."""
     bench = Bench(threads=threads, folder=Path.cwd(), framework=default_framework())
     if not names:
-        found = [entry for entry in entries() if dataset in (None, entry.dataset.name)]
+        known = entries() if dataset else entries(IMAGES)
+        found = [entry for entry in known if dataset in (None, entry.dataset.name)]
         return found or [bench.entry("", dataset)]
     cases: list[Entry] = []
     for name in names:
@@ -174,6 +176,11 @@ def _cases(names: list[str] | None, dataset: str | None, threads: int) -> list[E
         else:
             cases += find_network(name)
     return cases
+
+
+def _extent(entry: Entry) -> str:
+    pixels = entry.image_size
+    return f"{pixels}×{pixels}" if pixels > 1 else f"vectors of {entry.dataset.channels}"
 
 
 def _split(name: str, dataset: str | None) -> tuple[str, str | None]:

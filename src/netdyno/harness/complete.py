@@ -14,6 +14,7 @@ from netdyno.zoo.custom import load_network
 from netdyno.zoo.datasets import find_dataset
 
 DEFAULT_CUSTOM_DATASET = "cifar10"
+FASTEST = "fastest"  # whichever execution a short look finds to be so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,7 @@ def _refuse_unsupported(cell: Cell, spec: Spec) -> None:
     """What the framework's own spec rules out is the user's mistake, not an outcome."""
     for field, possible in (
         ("device", spec.devices),
-        ("execution", spec.executions),
+        ("execution", (*spec.executions_on(cell.device), FASTEST)),
         ("precision", spec.precisions),
     ):
         value = getattr(cell, field)

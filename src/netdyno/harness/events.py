@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 PROTOCOL = 1
-EVENTS = ("hello", "built", "first_step", "warmup", "sample", "memory", "loss", "proof")
+EVENTS = (
+    "hello", "built", "first_step", "warmup", "sample", "launch", "split", "memory", "loss", "proof", "probe",
+)  # fmt: skip
 LAST_WORDS = ("done", "unsupported", "out_of_memory", "failed")
 MOST_BYTES = 64 * 1024 * 1024  # of events: a worker that writes more is broken
 

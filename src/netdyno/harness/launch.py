@@ -67,7 +67,8 @@ def launch(command: Command) -> Running:
 
 def worker_variables(threads: int) -> Mapping[str, str]:
     """What numerical libraries are told, in every framework alike: how many threads to use, which CPU this is."""
-    return {**dict.fromkeys(THREAD_VARIABLES, str(threads)), **maker_variables()}
+    order = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}  # as the monitor counts
+    return {**dict.fromkeys(THREAD_VARIABLES, str(threads)), **maker_variables(), **order}
 
 
 def _drain(stream: IO[bytes], path: Path) -> threading.Thread:

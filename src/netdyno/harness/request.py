@@ -47,6 +47,18 @@ def measure_request(cell: Cell, training: Training, side: WorkerSide, settings: 
     }
 
 
+def fit_request(cell: Cell, training: Training, side: WorkerSide, steps: int) -> dict[str, Any]:
+    """Find out whether the cell's batch fits: train so many steps and tell the memory."""
+    return {
+        **_common("fit", side, cell.device, cell.threads),
+        "precision": cell.precision,
+        "execution": cell.execution,
+        "cell": cell.as_dict(),
+        "training": to_wire(training),
+        "steps": steps,
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofCase:
     """Gradients on `batches` batches and `steps` updates; the reference writes `arrays`, others compare with it."""

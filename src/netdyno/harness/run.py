@@ -1,6 +1,7 @@
 """How a plan is carried out: one fresh worker process per run, one record per run, written as soon as it ends."""
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -8,20 +9,25 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import netdyno
+from netdyno.devices.monitoring import monitoring
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.spec import find_spec
 from netdyno.graph.totals import totals
 from netdyno.graph.wire import digest
-from netdyno.harness.complete import Bench
+from netdyno.harness.complete import FASTEST, Bench
 from netdyno.harness.events import read_story
+from netdyno.harness.fastest import Choice, earlier_choice, look, probe_request
 from netdyno.harness.folder import RunFolders, write_json
 from netdyno.harness.judge import judge
 from netdyno.harness.launch import Command, launch
 from netdyno.harness.plan import Plan, PlannedRun
+from netdyno.harness.readings import TRACE, take_readings
 from netdyno.harness.request import WorkerSide, measure_request
 from netdyno.harness.settings import Settings
 from netdyno.harness.watch import Ending, watch
 from netdyno.results.cell import Cell
+from netdyno.results.cores import crowding
+from netdyno.results.limit import asked_bytes
 from netdyno.results.record import Record
 from netdyno.results.store import Store
 
@@ -47,6 +53,7 @@ class Campaign:
     worker: Path
     interpreters: Mapping[str, Interpreter]  # by framework
     machine: str
+    gpus: tuple[int, ...] = ()  # as the monitor numbers them, in the order in which frameworks see them
     environment: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -81,14 +88,24 @@ def recover(campaign: Campaign) -> Record | None:
 
 
 def _carry_out_one(run: PlannedRun, folder: Path, campaign: Campaign, observer: Observer) -> Record:
-    command = _prepare(run, folder, campaign)
-    campaign.folders.point_at(folder)
-    ending = watch(launch(command), campaign.settings.deadline_s, observer.polled)
-    return _record(folder, json.loads((folder / "run.json").read_text()), ending)
+    command, request, about = _prepare(run, folder, campaign)
+    if run.cell.execution == FASTEST:
+        choice = _choice(run, (command, request), campaign, observer)
+        request |= {"execution": choice.execution}
+        about |= {"choice": choice.for_record()}
+    write_json(folder / "request.json", request)
+    with monitoring(folder / TRACE, campaign.gpus if run.cell.device == "cuda" else ()) as monitor:
+        about |= {"started_at": _now(), "launched": time.monotonic()}
+        write_json(folder / "run.json", about)
+        campaign.folders.point_at(folder)
+        running = launch(command)
+        monitor.watch(running.process.pid)
+        ending = watch(running, campaign.settings.deadline_s, observer.polled)
+    return _record(folder, about, ending)
 
 
-def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> Command:
-    """Write the request, and beside it what the host will need to make a record of the run."""
+def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> tuple[Command, dict[str, Any], dict[str, Any]]:
+    """How to start the worker, what to ask of it, and what the host will need to make a record of the run."""
     cell, training = run.cell, campaign.bench.training(run.cell)
     spec = find_spec(cell.framework)
     interpreter = campaign.interpreters[cell.framework]
@@ -99,18 +116,15 @@ def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> Command:
         "series": run.series,
         "number": run.number,
         "machine": campaign.machine,
-        "started_at": _now(),
         "target": campaign.settings.target,
         "graph_digest": digest(training),
         "worker_hash": side.worker_hash,
         "environment": dict(campaign.environment),
         "cost": {name: getattr(counted, name) for name in counted.__slots__},
     }
-    write_json(folder / "run.json", about)
     entry = campaign.bench.entry(cell.network, cell.dataset)
     settings = campaign.settings.for_worker(cell.device, entry.steps)
-    write_json(folder / "request.json", measure_request(cell, training, side, settings))
-    return Command(
+    command = Command(
         python=interpreter.path,
         worker=campaign.worker,
         folder=folder,
@@ -118,20 +132,43 @@ def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> Command:
         variables=spec.variables,
         program=spec.program,
     )
+    return command, measure_request(cell, training, side, settings), about
+
+
+def _choice(run: PlannedRun, asked: tuple[Command, dict[str, Any]], campaign: Campaign, observer: Observer) -> Choice:
+    """The execution for a cell that wants the fastest: as in the series so far, or by a look at each."""
+    where = {**run.cell.as_dict(), "series": run.series}
+    earlier = earlier_choice(campaign.store.records(where, machine=campaign.machine))
+    if earlier is not None:
+        return earlier
+    executions = list(find_spec(run.cell.framework).executions_on(run.cell.device))
+    command, request = asked
+    return look(command, probe_request(request, executions), campaign.settings.deadline_s, observer.polled)
 
 
 def _record(folder: Path, about: Mapping[str, Any], ending: Ending) -> Record:
+    cell = Cell(**about["cell"])
     verdict = judge(folder, ending, about["target"])
+    fields = verdict.fields
+    if "choice" in about:
+        fields |= {"settings": {**fields["settings"], **about["choice"]}}
+    if verdict.outcome == "measured":
+        found = take_readings(folder, cell, about["launched"])
+        crowd = crowding(cell.threads, about["environment"]) if cell.device == "cpu" else ""
+        flags = (*fields["flags"], *found.flags, *filter(None, [crowd]))
+        fields |= {"readings": found.values, "absent": found.absent, "flags": flags}
+    elif verdict.outcome == "out of memory" and (asked := asked_bytes(verdict.reason)):
+        fields |= {"readings": {"asked_bytes": asked}}
     kept = ("series", "number", "machine", "started_at", "graph_digest", "worker_hash", "environment", "cost")
     return Record(
         id=folder.name,
-        cell=Cell(**about["cell"]),
+        cell=cell,
         outcome=verdict.outcome,
         reason=verdict.reason,
         ended_at=_now(),
         netdyno_version=netdyno.__version__,
         **{name: about[name] for name in kept},
-        **verdict.fields,
+        **fields,
     )
 
 

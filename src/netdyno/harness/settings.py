@@ -5,7 +5,7 @@ from typing import Any
 
 from netdyno.errors import NetdynoError
 
-BLOCK_S = {"cpu": 0.2, "cuda": 0.5}  # a block must be long against the drained queue of an accelerator
+BLOCK_S = {"cpu": 0.2, "cuda": 0.25}  # on an accelerator, long against the filling and draining of its queue
 LEAST_BLOCKS = 10
 
 
@@ -19,6 +19,7 @@ class Settings:
     target: float = 0.005
     deadline_s: float = 900.0
     seed: int = 0
+    split: bool = False  # time forward, backward and update apart, after the rest
     published_steps: bool = False  # time as many steps as the thesis did, sure or not, if `seconds` allow
 
     def __post_init__(self) -> None:
@@ -38,4 +39,5 @@ class Settings:
             "target": self.target,
             "least_blocks": LEAST_BLOCKS,
             "steps": published_steps if self.published_steps else 0,
+            "split": self.split,
         }

@@ -19,8 +19,9 @@ SETTING_TYPES: Mapping[str, tuple[type, ...]] = {
     "target": (int, float),
     "deadline": (int, float),
     "published_steps": (bool,),
+    "split": (bool,),
 }
-FLAGS = ("published_steps",)
+FLAGS = ("published_steps", "split")
 TABLES = ("matrix", "include", "exclude")
 
 Wish = Mapping[str, Any]

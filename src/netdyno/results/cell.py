@@ -12,7 +12,7 @@ from netdyno.errors import NetdynoError, unknown
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "device": ("cpu", "cuda"),
     "precision": ("float32", "tf32", "bfloat16", "float16"),
-    "execution": ("eager", "compiled"),
+    "execution": ("eager", "compiled", "cudagraph", "compiled-cudagraph", "fastest"),
     "data": ("synthetic",),
     "parallelism": ("none",),
 }

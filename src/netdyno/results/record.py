@@ -50,7 +50,9 @@ class Record:
     loss_first: float | None = None
     loss_last: float | None = None
     host_peak_bytes: int | None = None
-    device_peak_bytes: int | None = None
+    device_peak_bytes: int | None = None  # in use for tensors, as the framework counts
+    readings: Mapping[str, float] = field(default_factory=dict)  # of the timed window: see harness/readings.py
+    absent: Mapping[str, str] = field(default_factory=dict)  # readings that could not be made, and why
     graph_digest: str = ""
     weights_digest: str = ""
     worker_hash: str = ""

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
+
+import numpy as np
 
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record
@@ -14,7 +17,11 @@ LARGEST_SPREAD = 0.05  # between runs' medians, of their mean
 JSON_CELL_FIELDS = (
     "network", "dataset", "framework", "device", "batch", "precision", "execution", "data", "threads",
 )  # fmt: skip
-JSON_OWN_FIELDS = ("images_per_s", "low", "high", "runs", "outcome", "verdict")
+JSON_OWN_FIELDS = (
+    "images_per_s", "low", "high", "runs", "outcome", "verdict", "step_s", "first_step_s", "host_peak_bytes",
+    "device_peak_bytes", "readings", "absent",
+)  # fmt: skip
+PERCENTILES = (5, 25, 50, 75, 95)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +44,39 @@ class Result:
     def measured(self) -> tuple[Record, ...]:
         """The runs that the speed comes from."""
         return _measured(self.records)
+
+    @property
+    def readings(self) -> dict[str, float]:
+        """The mean over the runs of whatever was read in all of them."""
+        names = [run.readings for run in self.measured]
+        common = [name for name in names[0] if all(name in others for others in names)] if names else []
+        return {name: fmean(run.readings[name] for run in self.measured) for name in common}
+
+    @property
+    def absent(self) -> dict[str, str]:
+        """What could not be read in some run, and why."""
+        return {name: reason for run in self.measured for name, reason in run.absent.items()}
+
+    @property
+    def step_s(self) -> dict[str, float]:
+        """Percentiles of the blocks' seconds per step, over all runs."""
+        seconds = [sample.seconds_per_step for run in self.measured for sample in run.samples]
+        found = np.percentile(seconds, PERCENTILES) if seconds else ()
+        return {f"p{percent}": float(value) for percent, value in zip(PERCENTILES, found, strict=False)}
+
+    @property
+    def first_step_s(self) -> float | None:
+        """The mean of the first steps, in which frameworks compile."""
+        return _mean([run.first_step_s for run in self.measured])
+
+    @property
+    def host_peak_bytes(self) -> float | None:
+        return _mean([run.host_peak_bytes for run in self.measured])
+
+    @property
+    def device_peak_bytes(self) -> float | None:
+        """In use for tensors, as the framework counts."""
+        return _mean([run.device_peak_bytes for run in self.measured])
 
 
 def results_of(records: Iterable[Record], *, every_series: bool = False) -> list[Result]:
@@ -99,13 +139,25 @@ def _verdict(records: Sequence[Record], measured: Sequence[Record]) -> str:
 
 def _flags(measured: Sequence[Record]) -> list[str]:
     """What is weak about the runs, and about how many of them when not all."""
-    counts: dict[str, int] = {}
+    told: dict[str, list[str]] = {}
     for record in measured:
         few = ("too few blocks",) if len(record.samples) < FEWEST else ()
         for flag in dict.fromkeys((*record.flags, *few)):
-            counts[flag] = counts.get(flag, 0) + 1
-    runs = len(measured)
-    return [flag if count == runs else f"{flag} ({count} of {runs})" for flag, count in counts.items()]
+            name, _, detail = flag.removesuffix(")").partition(" (")
+            told.setdefault(name, []).append(detail)
+    return [_flag(name, details, len(measured)) for name, details in told.items()]
+
+
+def _flag(name: str, details: Sequence[str], runs: int) -> str:
+    """A flag with the detail of the first run that has it, and in how many it is when not in all."""
+    some = f"{len(details)} of {runs}" if len(details) < runs else ""
+    inside = ": ".join(filter(None, (some, details[0])))
+    return f"{name} ({inside})" if inside else name
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 def _spread(measured: Sequence[Record]) -> float:

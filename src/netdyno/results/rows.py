@@ -10,7 +10,7 @@ from netdyno.results.cell import FIELDS, Cell
 from netdyno.results.record import Record, Sample
 
 SAMPLES = ("samples", "warmup")
-JSON_FIELDS = ("flags", "versions", "settings", "environment", "cost")
+JSON_FIELDS = ("flags", "readings", "absent", "versions", "settings", "environment", "cost")
 FLOATS = ("build_s", "first_step_s", "loss_first", "loss_last")
 PLAIN = tuple(f.name for f in fields(Record) if f.name not in ("cell", *SAMPLES, *JSON_FIELDS))
 
@@ -31,13 +31,15 @@ def to_row(record: Record) -> dict[str, Any]:
 
 def from_row(row: Mapping[str, Any]) -> Record:
     """The record in a row. Raises for a cell that this netdyno does not know."""
+    mappings: dict[str, Any] = {name: row[name] or {} for name in JSON_FIELDS if name != "flags"}
     try:
         return Record(
             cell=Cell(**{name: row[name] for name in FIELDS}),
             samples=_samples(row["samples"]),
             warmup=_samples(row["warmup"]),
             flags=tuple(row["flags"]),
-            **{name: row[name] for name in (*PLAIN, *JSON_FIELDS) if name != "flags"},
+            **{name: row[name] for name in PLAIN},
+            **mappings,
         )
     except NetdynoError as error:
         hint = "It may come from a newer netdyno: upgrade this one."

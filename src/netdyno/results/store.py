@@ -15,11 +15,12 @@ from netdyno.errors import NetdynoError, unknown
 from netdyno.results import migrate
 from netdyno.results.cell import FIELDS
 from netdyno.results.faults import told
+from netdyno.results.limit import Limit
 from netdyno.results.location import Place, read_location
 from netdyno.results.proof import Proof
 from netdyno.results.record import Record
 from netdyno.results.rows import from_row, to_row
-from netdyno.results.tables import PROOFS, RECORDS
+from netdyno.results.tables import LIMITS, PROOFS, RECORDS
 
 FILTERS = (*FIELDS, "series", "outcome")
 WAIT_S = 30.0  # for another process's lock
@@ -91,6 +92,21 @@ class Store:
             query = query.where(PROOFS.c.machine == machine)
         with told(self._place), self._engine.connect() as connection:
             return [Proof(**row) for row in connection.execute(query).mappings()]
+
+    def add_limit(self, limit: Limit) -> None:
+        """Keep what is known of a largest batch in place of what was known of the same versions before."""
+        row = asdict(limit)
+        same = [column == row[column.name] for column in LIMITS.primary_key]
+        with told(self._place), _writing(self._engine) as connection:
+            connection.execute(delete(LIMITS).where(*same))
+            connection.execute(insert(LIMITS), row)
+
+    def find_limit(self, machine: str, cell_key: str) -> Limit | None:
+        """What was last learned of the cell's largest batch there, whatever the versions."""
+        query = select(LIMITS).where(LIMITS.c.machine == machine, LIMITS.c.cell_key == cell_key)
+        with told(self._place), self._engine.connect() as connection:
+            row = connection.execute(query.order_by(LIMITS.c.found_at.desc())).mappings().first()
+        return None if row is None else Limit(**row)
 
     def has(self, record_id: str) -> bool:
         """Whether a record of that id is kept."""

@@ -1,4 +1,5 @@
-"""What the database looks like: a row for each run, and one for the last proof of a framework on a network.
+"""What the database looks like: a row for each run, one for the largest batch that
+fits, and one for the last proof of a framework on a network.
 
 A change here needs a new file in migrations/versions; a test holds the two equal.
 """
@@ -74,6 +75,8 @@ RECORDS = Table(
     Column("loss_last", AnyFloat),
     Column("host_peak_bytes", BigInteger),
     Column("device_peak_bytes", BigInteger),
+    Column("readings", JSON),  # NULL in records of before there were any
+    Column("absent", JSON),
     Column("graph_digest", Text, nullable=False),
     Column("weights_digest", Text, nullable=False),
     Column("worker_hash", Text, nullable=False),
@@ -86,6 +89,18 @@ RECORDS = Table(
     Index("records_by_network", "network", "dataset", "framework"),
     Index("records_by_framework", "framework"),
     Index("records_by_start", "started_at"),
+)
+
+LIMITS = Table(
+    "limits",
+    METADATA,
+    Column("machine", Text, primary_key=True),
+    Column("cell_key", Text, primary_key=True),  # of the cell at batch 1
+    Column("versions", Text, primary_key=True),  # of the framework's libraries, in one line
+    Column("fits", Integer, nullable=False),  # the largest batch that was seen to fit
+    Column("fails", Integer),  # the smallest that was seen not to; none where the search ended before
+    Column("reason", Text, nullable=False),  # what was said when it did not
+    Column("found_at", Text, nullable=False),
 )
 
 PROOFS = Table(
