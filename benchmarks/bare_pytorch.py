@@ -9,139 +9,11 @@ import contextlib
 
 import torch
 from blocks import read_options, serve
-from torch import nn
 from torch.nn import functional
+from torch_models import VGG16, AlexNet, AlexNetSmall, GoogLeNet, LeNet, ResNet50, SmallGoogLeNet
 
 MODERN = hasattr(torch, "channels_last")  # the file also runs in torch 1.0 and Python 3.6
 nullcontext = getattr(contextlib, "nullcontext", contextlib.ExitStack)
-
-
-class LeNet(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv2d(1, 6, 5, padding=2)
-        self.conv2 = nn.Conv2d(6, 16, 5)
-        self.pool = nn.AvgPool2d(2)
-        self.fc1 = nn.Linear(400, 120)
-        self.fc2 = nn.Linear(120, 84)
-        self.fc3 = nn.Linear(84, 10)
-
-    def forward(self, x):
-        x = self.pool(torch.tanh(self.conv1(x)))
-        x = self.pool(torch.tanh(self.conv2(x)))
-        x = torch.tanh(self.fc1(torch.flatten(x, 1)))
-        return self.fc3(torch.tanh(self.fc2(x)))
-
-
-class AlexNetSmall(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.features = nn.Sequential(
-            *(nn.Conv2d(3, 64, 11, stride=4, padding=5), nn.ReLU(inplace=True), nn.MaxPool2d(2)),
-            *(nn.Conv2d(64, 192, 5, padding=2), nn.ReLU(inplace=True), nn.MaxPool2d(2)),
-            *(nn.Conv2d(192, 384, 3, padding=1), nn.ReLU(inplace=True)),
-            *(nn.Conv2d(384, 256, 3, padding=1), nn.ReLU(inplace=True)),
-            *(nn.Conv2d(256, 256, 3, padding=1), nn.ReLU(inplace=True), nn.MaxPool2d(2)),
-        )
-        self.classifier = nn.Linear(256, 10)
-
-    def forward(self, x):
-        return self.classifier(torch.flatten(self.features(x), 1))
-
-
-class ConvReLU(nn.Sequential):
-    def __init__(self, inputs, outputs, kernel, stride=1) -> None:
-        convolution = nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2)
-        super().__init__(convolution, nn.ReLU(inplace=True))
-
-
-class Inception(nn.Module):
-    def __init__(self, inputs, columns) -> None:
-        super().__init__()
-        one, reduce3, three, reduce5, five, projection = columns
-        self.branch1 = ConvReLU(inputs, one, 1)
-        self.branch3 = nn.Sequential(ConvReLU(inputs, reduce3, 1), ConvReLU(reduce3, three, 3))
-        self.branch5 = nn.Sequential(ConvReLU(inputs, reduce5, 1), ConvReLU(reduce5, five, 5))
-        self.branch_pool = nn.Sequential(nn.MaxPool2d(3, 1, padding=1), ConvReLU(inputs, projection, 1))
-
-    def forward(self, x):
-        return torch.cat([self.branch1(x), self.branch3(x), self.branch5(x), self.branch_pool(x)], 1)
-
-
-class GoogLeNet(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.features = nn.Sequential(
-            *(ConvReLU(3, 64, 7, stride=2), nn.MaxPool2d(3, 2, ceil_mode=True)),
-            nn.LocalResponseNorm(5, alpha=1e-4, beta=0.75, k=1.0),
-            *(ConvReLU(64, 64, 1), ConvReLU(64, 192, 3)),
-            nn.LocalResponseNorm(5, alpha=1e-4, beta=0.75, k=1.0),
-            nn.MaxPool2d(3, 2, ceil_mode=True),
-            Inception(192, (64, 96, 128, 16, 32, 32)),
-            Inception(256, (128, 128, 192, 32, 96, 64)),
-            nn.MaxPool2d(3, 2, ceil_mode=True),
-            Inception(480, (192, 96, 208, 16, 48, 64)),
-            Inception(512, (160, 112, 224, 24, 64, 64)),
-            Inception(512, (128, 128, 256, 24, 64, 64)),
-            Inception(512, (112, 144, 288, 32, 64, 64)),
-            Inception(528, (256, 160, 320, 32, 128, 128)),
-            nn.MaxPool2d(3, 2, ceil_mode=True),
-            Inception(832, (256, 160, 320, 32, 128, 128)),
-            Inception(832, (384, 192, 384, 48, 128, 128)),
-        )
-        self.pool = nn.AdaptiveAvgPool2d(1)
-        self.dropout = nn.Dropout(0.4)
-        self.classifier = nn.Linear(1024, 1000)
-
-    def forward(self, x):
-        return self.classifier(self.dropout(torch.flatten(self.pool(self.features(x)), 1)))
-
-
-class Bottleneck(nn.Module):
-    def __init__(self, inputs, width, stride) -> None:
-        super().__init__()
-        outputs = 4 * width
-        self.conv1 = nn.Conv2d(inputs, width, 1, bias=False)
-        self.bn1 = nn.BatchNorm2d(width)
-        self.conv2 = nn.Conv2d(width, width, 3, stride, padding=1, bias=False)
-        self.bn2 = nn.BatchNorm2d(width)
-        self.conv3 = nn.Conv2d(width, outputs, 1, bias=False)
-        self.bn3 = nn.BatchNorm2d(outputs)
-        self.relu = nn.ReLU(inplace=True)
-        self.shortcut = None
-        if stride != 1 or inputs != outputs:
-            projection = nn.Conv2d(inputs, outputs, 1, stride, bias=False)
-            self.shortcut = nn.Sequential(projection, nn.BatchNorm2d(outputs))
-
-    def forward(self, x):
-        out = self.relu(self.bn1(self.conv1(x)))
-        out = self.relu(self.bn2(self.conv2(out)))
-        out = self.bn3(self.conv3(out))
-        out += x if self.shortcut is None else self.shortcut(x)
-        return self.relu(out)
-
-
-class ResNet50(nn.Module):
-    """Version 1.5: the stride is in the 3×3 convolution. `small` images get a 3×3 stem and no pool."""
-
-    def __init__(self, classes, small) -> None:
-        super().__init__()
-        kernel, stride = (3, 1) if small else (7, 2)
-        stem = nn.Conv2d(3, 64, kernel, stride, padding=kernel // 2, bias=False)
-        layers = [stem, nn.BatchNorm2d(64), nn.ReLU(inplace=True)]
-        if not small:
-            layers.append(nn.MaxPool2d(3, 2, padding=1))
-        inputs = 64
-        for width, count, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
-            for number in range(count):
-                layers.append(Bottleneck(inputs, width, stride if number == 0 else 1))
-                inputs = 4 * width
-        self.features = nn.Sequential(*layers)
-        self.pool = nn.AdaptiveAvgPool2d(1)
-        self.classifier = nn.Linear(2048, classes)
-
-    def forward(self, x):
-        return self.classifier(torch.flatten(self.pool(self.features(x)), 1))
 
 
 # (network, dataset): its module, parameter count, image shape, classes, learning rate
@@ -150,7 +22,11 @@ CASES = {
     ("alexnet", "cifar10"): (AlexNetSmall, 2_472_266, (3, 32, 32), 10, 0.01),
     ("resnet50", "cifar10"): (lambda: ResNet50(10, small=True), 23_520_842, (3, 32, 32), 10, 0.1),
     ("resnet50", "imagenet"): (lambda: ResNet50(1000, small=False), 25_557_032, (3, 224, 224), 1000, 0.1),
+    ("googlenet", "cifar10"): (SmallGoogLeNet, 6_166_250, (3, 32, 32), 10, 0.1),
+    ("vgg16", "cifar10"): (lambda: VGG16(10, small=True), 15_253_578, (3, 32, 32), 10, 0.01),
+    ("alexnet", "imagenet"): (AlexNet, 60_965_224, (3, 227, 227), 1000, 0.01),
     ("googlenet", "imagenet"): (GoogLeNet, 6_998_552, (3, 224, 224), 1000, 0.01),
+    ("vgg16", "imagenet"): (lambda: VGG16(1000, small=False), 138_357_544, (3, 224, 224), 1000, 0.001),
 }
 
 
@@ -167,7 +43,7 @@ def training_step(options):
     fused = {"fused": True} if MODERN else {}
     optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=0.9, **fused)
     forget = {"set_to_none": True} if MODERN else {}
-    forward = torch.compile(model) if options.execution == "compiled" else model
+    forward = torch.compile(model) if options.execution.startswith("compiled") else model
 
     def step() -> None:
         optimizer.zero_grad(**forget)
@@ -176,7 +52,21 @@ def training_step(options):
         loss.backward()
         optimizer.step()
 
-    return step
+    return recorded(step) if options.execution.endswith("cudagraph") else step
+
+
+def recorded(step):
+    """The step as one CUDA graph, as PyTorch's documentation shows it."""
+    aside = torch.cuda.Stream()
+    aside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(aside):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(aside)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
 
 
 def prepare(options) -> None:

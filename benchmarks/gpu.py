@@ -1,0 +1,191 @@
+"""What netdyno reads on one GPU, checked part by part, each in under ten minutes.
+
+    python benchmarks/gpu.py float32      the nine cases, strict float32: table and run-to-run spread
+    python benchmarks/gpu.py bfloat16     the nine cases, bfloat16, the fastest execution of each
+    python benchmarks/gpu.py bare-float32 bare-bfloat16     netdyno against bare loops, in the executions found above
+    python benchmarks/gpu.py resnet50     the best speed over batches, with the time of forward, backward and update
+    python benchmarks/gpu.py monitor      what the monitor costs, how often the device refreshes, its two energies
+    python benchmarks/gpu.py largest      the largest batch of resnet50 and vgg16
+
+Several parts may be named. Results go where NETDYNO_STORE or NETDYNO_HOME say.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from against_bare import start_sides
+
+from netdyno.devices.monitoring import monitoring, visible_gpus
+from netdyno.devices.trace import read_trace
+from netdyno.frameworks.home import home
+from netdyno.harness.complete import Bench
+from netdyno.harness.energy import during, joules_by_counter, joules_by_power
+from netdyno.results.result import Result, results_of
+from netdyno.results.statistics import images_per_s
+from netdyno.results.store import open_store
+
+HERE = Path(__file__).parent
+FRAMEWORK = "pytorch-2"
+LARGEST_SPREAD = 0.001  # run to run, where the GPU is what limits
+LARGEST_COST = 0.001  # of the monitor
+BATCHES = (256, 512, 1024, 2048)
+PAIRS = 12
+BLOCK_S = 0.8
+
+
+def main(parts: Sequence[str]) -> None:
+    short = [part for part in parts if not PARTS[part]()]
+    if short:
+        sys.exit(f"short of their goal: {', '.join(short)}")
+
+
+def float32() -> bool:
+    return nine("float32", "eager")
+
+
+def bfloat16() -> bool:
+    return nine("bfloat16", "fastest")
+
+
+def nine(precision: str, execution: str) -> bool:
+    """Measure the nine cases; is everything measured, and every case that the GPU limits the same in every run?"""
+    start = time.monotonic()
+    netdyno("run", f"gpu-{precision}", *options())
+    found = [
+        result
+        for result in results()
+        if (result.cell.precision, result.cell.execution) == (precision, execution)
+        and result.cell.batch in (8, 64, 128)
+    ]
+    print(f"\n{'spread from run to run':<32}{'CV':>9}  runs")
+    good = len([result for result in found if result.images_per_s]) == 9
+    for result in found:
+        speeds = [images_per_s(record.samples, result.cell.batch) for record in result.measured]
+        spread = statistics.stdev(speeds) / statistics.fmean(speeds) if len(speeds) > 1 else float("nan")
+        waits = "host-bound" in result.verdict
+        good &= waits or not spread > LARGEST_SPREAD
+        name = f"{result.cell.network}/{result.cell.dataset} b{result.cell.batch}"
+        print(f"{name:<32}{spread:>9.4%}  {len(speeds)}{'  host-bound' if waits else ''}")
+    print(f"took {time.monotonic() - start:.0f} s", flush=True)
+    return good
+
+
+def bare_float32() -> bool:
+    return against_bare("float32", "eager")
+
+
+def bare_bfloat16() -> bool:
+    return against_bare("bfloat16", "fastest")
+
+
+def against_bare(precision: str, execution: str) -> bool:
+    """The nine cases against hand-written loops, in the execution that was chosen when they were measured."""
+    cases = []
+    for result in results():
+        cell = result.cell
+        if (cell.precision, cell.execution) == (precision, execution) and result.measured:
+            chosen = result.measured[-1].settings.get("execution", cell.execution)
+            cases.append(f"{cell.framework}:{cell.network}/{cell.dataset}:{cell.batch}:{precision}:{chosen}")
+    command = [sys.executable, str(HERE / "against_bare.py"), "--device", "cuda", "--pairs", "10", "--processes", "1"]
+    return bool(cases) and subprocess.run([*command, *cases], check=False).returncode == 0
+
+
+def resnet50() -> bool:
+    """The best speed at any batch, and where its time goes."""
+    cell = ("--network", "resnet50/imagenet", "--framework", FRAMEWORK, "--precision", "bfloat16", "--gpus", "1")
+    for batch in BATCHES:
+        runs = ("--execution", "compiled", "--batch", str(batch), "--runs", "1", "--seconds", "5", "--split")
+        netdyno("run", *cell, *runs, *options())
+    best = max((r for r in results() if r.cell.network == "resnet50"), key=lambda r: r.images_per_s or 0.0)
+    print(f"best: {best.images_per_s:,.0f} images/s at batch {best.cell.batch}", flush=True)
+    for name in ("forward_s", "backward_s", "update_s"):
+        print(f"  {name} {best.readings.get(name, float('nan')):.4f}")
+    return (best.images_per_s or 0.0) >= 7105
+
+
+def monitor() -> bool:
+    """A busy GPU with and without a monitor, in turns; then ten seconds of readings."""
+    gpus = visible_gpus()[:1]
+    with tempfile.TemporaryDirectory() as name:
+        side = busy_side(Path(name))
+        side.block_s(20)  # algorithms are chosen in the first steps
+        steps = max(1, round(BLOCK_S / (side.block_s(20) / 20)))
+        ratios = []
+        for number in range(PAIRS):
+            seconds = {}
+            for watched in (number % 2 == 0, number % 2 == 1):
+                with monitoring(Path(name) / "trace.csv", gpus if watched else ()):
+                    seconds[watched] = side.block_s(steps)
+            ratios.append(seconds[True] / seconds[False])
+        cost = statistics.median(ratios) - 1
+        print(f"monitor on ÷ off: {cost:+.4%} ({PAIRS} pairs, {min(ratios) - 1:+.4%} to {max(ratios) - 1:+.4%})")
+        with monitoring(Path(name) / "trace.csv", gpus):
+            start = time.monotonic()
+            side.block_s(round(10 * steps / BLOCK_S))
+            end = time.monotonic()
+        side.stop()
+        tell_energy(Path(name) / "trace.csv", start + 0.5, end - 0.2)
+    return cost <= LARGEST_COST
+
+
+def busy_side(folder: Path):  # type: ignore[no-untyped-def]
+    bench = Bench(threads=4, folder=Path.cwd(), framework=FRAMEWORK)
+    wish = {"framework": FRAMEWORK, "network": "vgg16/imagenet", "batch": 64, "precision": "bfloat16"}
+    netdyno_side, bare = start_sides(bench.complete({**wish, "device": "cuda"}), folder, {})
+    bare.stop()
+    return netdyno_side
+
+
+def tell_energy(path: Path, start: float, end: float) -> None:
+    trace = read_trace(path)
+    counter = joules_by_counter(during(trace.series("gpu0.energy_j"), start, end), end - start)
+    power = joules_by_power(during(trace.series("gpu0.power_instant_w"), start, end), start, end)
+    ticks = len(during(trace.series("gpu0.power_instant_w"), start, end)) / (end - start)
+    print(f"{end - start:.1f} s: counter {counter:.1f} J, integral {power:.1f} J ({power / counter - 1:+.2%})")
+    print(f"refresh {trace.refresh_s}, {ticks:.1f} readings a second, missing: {dict(trace.missing)}", flush=True)
+
+
+def largest() -> bool:
+    """The largest batch of two networks; the search has seen that one more does not fit."""
+    for network in ("resnet50/imagenet", "vgg16/imagenet"):
+        cell = ("--network", network, "--framework", FRAMEWORK, "--precision", "bfloat16", "--gpus", "1")
+        netdyno("run", *cell, "--batch", "max", "--runs", "1", "--seconds", "3", *options())
+    return True
+
+
+def netdyno(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "netdyno.cli.main", *arguments], check=False)
+
+
+def options() -> list[str]:
+    """NETDYNO_GPU_OPTIONS: more flags of `netdyno run`, such as '--runs 1' for a quick look."""
+    return os.environ.get("NETDYNO_GPU_OPTIONS", "").split()
+
+
+def results() -> list[Result]:
+    with open_store(os.environ.get("NETDYNO_STORE") or str(home() / "results.sqlite")) as store:
+        return [result for result in results_of(store.records()) if result.cell.device == "cuda"]
+
+
+PARTS: dict[str, Callable[[], bool]] = {
+    "float32": float32,
+    "bfloat16": bfloat16,
+    "bare-float32": bare_float32,
+    "bare-bfloat16": bare_bfloat16,
+    "resnet50": resnet50,
+    "monitor": monitor,
+    "largest": largest,
+}
+
+
+if __name__ == "__main__":
+    unknown = [part for part in sys.argv[1:] if part not in PARTS]
+    if unknown or not sys.argv[1:]:
+        sys.exit(f"expected parts among {', '.join(PARTS)}, received {sys.argv[1:]}")
+    main(sys.argv[1:])
