@@ -140,6 +140,12 @@ def settle(netdyno: Side, bare: Side) -> int:
 
 
 def start_sides(cell: Cell, folder: Path, given: Given) -> tuple[Side, Side]:
+    ours, theirs, variables = commands(cell, folder, given)
+    return Side.start(ours, variables), Side.start(theirs, variables)
+
+
+def commands(cell: Cell, folder: Path, given: Given) -> tuple[list[str], list[str], Mapping[str, str]]:
+    """How netdyno's side and the bare loop are started, and in which environment."""
     spec = find_spec(cell.framework)
     interpreter = find_interpreter(spec, given)
     worker = pack_worker(home() / "workers")
@@ -154,7 +160,7 @@ def start_sides(cell: Cell, folder: Path, given: Given) -> tuple[Side, Side]:
     variables = {**worker_variables(cell.threads), **spec.variables}
     if interpreter.module_path:
         variables["PYTHONPATH"] = os.pathsep.join(interpreter.module_path)
-    return Side.start(ours, variables), Side.start(theirs, variables)
+    return ours, theirs, variables
 
 
 def bare_script(spec: Spec) -> Path:

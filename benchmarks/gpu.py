@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from against_bare import start_sides
+from against_bare import Side, commands
 
 from netdyno.devices.monitoring import monitoring, visible_gpus
 from netdyno.devices.trace import read_trace
@@ -134,12 +134,11 @@ def monitor() -> bool:
     return cost <= LARGEST_COST
 
 
-def busy_side(folder: Path):  # type: ignore[no-untyped-def]
+def busy_side(folder: Path) -> Side:
     bench = Bench(threads=4, folder=Path.cwd(), framework=FRAMEWORK)
     wish = {"framework": FRAMEWORK, "network": "vgg16/imagenet", "batch": 64, "precision": "bfloat16"}
-    netdyno_side, bare = start_sides(bench.complete({**wish, "device": "cuda"}), folder, {})
-    bare.stop()
-    return netdyno_side
+    ours, _, variables = commands(bench.complete({**wish, "device": "cuda"}), folder, {})
+    return Side.start(ours, variables)
 
 
 def tell_energy(path: Path, start: float, end: float) -> None:
