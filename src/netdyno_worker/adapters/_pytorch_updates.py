@@ -73,36 +73,47 @@ class Function(object):
         narrow = NARROW.get(job.precision)
         source = write_source(job.program, targets, job.device, narrow is not None)
         self.leaves = source.leaves
-        self.call = _executed(source, job.device)
-        if narrow:
-            self.call = _autocast(self.call, job.device, getattr(torch, narrow))
-        if job.execution in COMPILED:
-            self.call = torch.compile(self.call, fullgraph=True, dynamic=False)
+        known = _key(source, job) if job.execution in COMPILED else None
+        self.call = _compiled.get(known)
+        if self.call is None:
+            self.call = _executed(source, job.device, narrow)
+            if job.execution in COMPILED:
+                self.call = _compiled[known] = torch.compile(self.call, fullgraph=True, dynamic=False)
 
     def arguments(self, values):
         return [values[name] for name in self.leaves]
 
 
-def _executed(source, device):
+# What a process has compiled, so that a look at several executions compiles once.
+_compiled = {}
+
+
+def _key(source, job):
+    constants = tuple((name, array.tobytes()) for name, array in sorted(source.constants.items()))
+    return source.text, constants, job.device, job.precision
+
+
+def _executed(source, device, narrow):
     """The function that the source defines; its lines are kept where tracebacks look for them."""
     namespace = {"torch": torch, "F": functional, "math": math, "local_response_norm": local_response_norm}
     for name, array in source.constants.items():
         namespace[name] = torch.from_numpy(array).to(device)
-    text = source.text
+    text = source.text + (_NARROWED % (device, narrow) if narrow else "")
     if not hasattr(torch, "max_pool2d"):
         text = text.replace("torch.max_pool2d(", "F.max_pool2d(")  # where old versions have it
     filename = "<network %d>" % len(linecache.cache)
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), namespace)
-    return namespace["compute"]
+    return namespace["narrowed" if narrow else "compute"]
 
 
-def _autocast(function, device, narrow):
-    def narrowed(values):
-        with torch.autocast(device, dtype=narrow):
-            return function(values)
+# Source as well: of one function that several networks share, the compiler would keep only a few forms.
+_NARROWED = """
 
-    return narrowed
+def narrowed(values):
+    with torch.autocast(%r, dtype=torch.%s):
+        return compute(values)
+"""
 
 
 def _loss_scaler(job):
