@@ -9,6 +9,7 @@ from netdyno_worker.steady import is_steady, median, median_half_width
 
 WINDOW = 8  # warm-up blocks looked at together: two halves of four
 STEADY_TOLERANCE = 0.02
+LEAST_WARM_UP = 2  # blocks: a framework may compile in its second step too, and that tells nothing of the others
 MOST_STEPS = 1000000  # in a block: keeps a step that costs nothing from being calibrated for ever
 
 # block_s: how long a block should be. warmup_cap_s and seconds: when to stop warming up and timing.
@@ -60,21 +61,21 @@ def _warm_up(trainer, settings, emit, clock):
     deadline = clock() + settings.warmup_cap_s
     steps, blocks, recent = 1, [], []
     while not is_steady(recent, WINDOW, STEADY_TOLERANCE):
-        if blocks and clock() >= deadline:
+        if len(blocks) >= LEAST_WARM_UP and clock() >= deadline:
             emit("warmup", steady=False, blocks=blocks)
-            return _fitting(steps, median(recent or [blocks[-1][1]]), settings)
+            return _fitting(min(recent + [blocks[-1][1] / blocks[-1][0]]), settings)
         seconds = _time_block(trainer, steps, clock)
         blocks.append([steps, seconds])
-        fitting = _fitting(steps, seconds / steps, settings)
+        fitting = _fitting(seconds / steps, settings)
         if fitting > 2 * steps:
             steps, recent = min(fitting, 10 * steps), []
         else:
             recent.append(seconds / steps)
     emit("warmup", steady=True, blocks=blocks)
-    return _fitting(steps, median(recent), settings)
+    return _fitting(median(recent), settings)
 
 
-def _fitting(steps, seconds_per_step, settings):
+def _fitting(seconds_per_step, settings):
     """How many steps fill a block."""
     wanted = int(math.ceil(settings.block_s / max(seconds_per_step, 1e-9)))
     return max(1, min(wanted, MOST_STEPS))

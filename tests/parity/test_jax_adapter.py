@@ -71,3 +71,39 @@ def differences():
 )
 def test_a_rewritten_window_computes_what_xla_computes(differences, case):
     assert differences[case] < 2e-6
+
+
+STEPS = """
+import json, logging, sys
+import jax
+from netdyno_worker.adapters import jax_
+from small_programs import CASES, start
+
+compiled = []
+class Count(logging.Handler):
+    def emit(self, record):
+        compiled.append(record.getMessage())
+
+jax.config.update("jax_log_compiles", True)
+for name in ("jax._src.dispatch", "jax._src.interpreters.pxla"):
+    logging.getLogger(name).addHandler(Count())
+trainer = start(jax_, CASES["network/residual"], execution="compiled")
+counts = []
+for _ in range(3):
+    trainer.step()
+    trainer.wait()
+    counts.append(len([text for text in compiled if "Compiling" in text]))
+print(json.dumps(counts))
+"""
+
+
+def test_a_step_is_compiled_once():
+    """Where a first state lies on no named device, the second step finds the results of the first on one, and all
+    is compiled again."""
+    python = candidate_for(find_spec("jax"), "compiled").interpreter.path
+    paths = f"import sys; sys.path[:0] = [{str(SOURCE)!r}, {str(SOURCE.parent / 'tests' / 'worker')!r}]\n"
+    done = subprocess.run([str(python), "-c", paths + STEPS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    first, second, third = json.loads(done.stdout)
+    assert first > 0
+    assert first == second == third

@@ -99,6 +99,11 @@ class MeasureTest(unittest.TestCase):
         self.assertFalse(fields_of(events, "warmup")[0]["steady"])
         self.assertTrue(fields_of(events, "sample"))
 
+    def test_a_second_step_that_compiles_again_does_not_decide_how_long_a_block_is(self):
+        events = run(FakeTrainer(lambda step: 6.0 if step <= 2 else 0.01), warmup_cap_s=3.0)
+        self.assertFalse(fields_of(events, "warmup")[0]["steady"])
+        self.assertLessEqual({s["steps"] for s in fields_of(events, "sample")}, {10, 11})
+
     def test_a_block_fills_its_time_and_waits_once(self):
         trainer = FakeTrainer(lambda step: 0.001)
         events = run(trainer)

@@ -38,8 +38,9 @@ class JaxTrainer(Trainer):
         self._device = jax.devices()[0]
         self._precision = job.precision
         self._parameters = [self._place(to_form(job.initial(n), f)) for n, f in self._plan.forms.items()]
-        self._states = self._plan.first_states()
-        self._count = jnp.zeros((), jnp.int32)
+        # Placed on the device by name, as a step's results will be: else the second step would be compiled anew.
+        self._states = jax.device_put(self._plan.first_states(), self._device)
+        self._count = jax.device_put(jnp.zeros((), jnp.int32), self._device)
         self._batch = None
         self._losses = ()
         self._partial = ()
