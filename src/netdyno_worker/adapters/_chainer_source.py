@@ -56,9 +56,7 @@ def _convolution(site):
     options = "stride=%r, pad=%r" % (site.node.attributes["strides"], pad)
     if site.node.attributes["groups"] > 1:
         options += ", groups=%d" % site.node.attributes["groups"]
-    image, kernel = site.shapes[0][2:], site.shapes[1][2:]
-    larger = kernel[0] > image[0] or kernel[1] > image[1]
-    return "%s(%s, %s)" % ("convolve_in_numpy" if larger else "F.convolution_2d", ", ".join(inputs), options)
+    return "F.convolution_2d(%s, %s)" % (", ".join(inputs), options)
 
 
 def _max_pool(site):

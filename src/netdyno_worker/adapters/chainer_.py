@@ -82,7 +82,6 @@ class ChainerTrainer(Trainer):
             "xp": self._device.xp,
             "as_variable": chainer.as_variable,
             "batch_norm": self._batch_norm,
-            "convolve_in_numpy": _convolve_in_numpy,
         }
         source = write_source(self._program, targets)
         for name, array in source.constants.items():
@@ -180,12 +179,6 @@ def _executed(text, namespace):
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), namespace)
     return namespace
-
-
-def _convolve_in_numpy(*inputs, **options):
-    """iDeep needs ten times as long for the gradient of a kernel that is larger than the image."""
-    with chainer.using_config("use_ideep", "never"):
-        return functions.convolution_2d(*inputs, **options)
 
 
 class _Optimizer(object):
