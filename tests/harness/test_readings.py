@@ -159,6 +159,18 @@ def test_on_a_cpu_only_the_host_is_read(tmp_path):
     assert not [name for name in {**found.values, **found.absent} if name.endswith(("_w", "_mhz"))]
 
 
+@pytest.mark.parametrize("told", [{"event": "launch", "at": END}, {"event": "sample", "steps": 1, "seconds": 1.0}])
+def test_a_worker_that_leaves_out_half_of_an_event_costs_its_readings_and_not_its_run(tmp_path, told):
+    _trace(tmp_path)
+    _events(tmp_path)
+    lines = (tmp_path / "events.jsonl").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if json.loads(line)["event"] != told["event"]]
+    (tmp_path / "events.jsonl").write_text("".join([*kept, json.dumps(told) + "\n"]))
+    found = _read(tmp_path)
+    assert found.values == {}
+    assert "do not say when" in found.absent["readings"]
+
+
 def test_a_run_recorded_on_an_h200_reads_as_it_did_there():
     """alexnet/imagenet, batch 128, float32: 5,926 images/s; its trace and events are as they were written."""
     found = take_readings(RECORDED, make_cell(batch=128, device="cuda"), launched=159.80)

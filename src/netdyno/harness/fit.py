@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.spec import find_spec
-from netdyno.graph.model import Training
 from netdyno.harness.events import Event, Story, read_story
 from netdyno.harness.folder import write_json
 from netdyno.harness.judge import judge
-from netdyno.harness.launch import Command, launch
-from netdyno.harness.request import WorkerSide, fit_request
+from netdyno.harness.launch import launch
+from netdyno.harness.request import fit_request
 from netdyno.harness.run import Campaign
 from netdyno.harness.watch import Ending, watch
 from netdyno.results.cell import Cell
@@ -54,24 +52,10 @@ def try_batch(cell: Cell, campaign: Campaign, on_poll: Callable[[], None]) -> Fi
     scratch = campaign.folders.home / "scratch"
     scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=scratch, prefix="fit-") as name:
-        command = _prepare(cell, training, Path(name), campaign)
-        ending = watch(launch(command), campaign.settings.deadline_s, on_poll)
-        return _answer(cell, command.folder, ending, time.monotonic() - start)
-
-
-def _prepare(cell: Cell, training: Training, folder: Path, campaign: Campaign) -> Command:
-    spec = find_spec(cell.framework)
-    interpreter = campaign.interpreters[cell.framework]
-    side = WorkerSide.of(spec, interpreter, campaign.worker)
-    write_json(folder / "request.json", fit_request(cell, training, side, STEPS))
-    return Command(
-        python=interpreter.path,
-        worker=campaign.worker,
-        folder=folder,
-        threads=cell.threads,
-        variables=spec.variables,
-        program=spec.program,
-    )
+        folder = Path(name)
+        write_json(folder / "request.json", fit_request(cell, training, campaign.side(cell), STEPS))
+        ending = watch(launch(campaign.command(cell, folder)), campaign.settings.deadline_s, on_poll)
+        return _answer(cell, folder, ending, time.monotonic() - start)
 
 
 def _answer(cell: Cell, folder: Path, ending: Ending, took_s: float) -> Fit:

@@ -53,16 +53,21 @@ def take_readings(folder: Path, cell: Cell, launched: float) -> Readings:
     """Everything that was read in the timed window of a measured run."""
     story = read_story(folder / "events.jsonl")
     trace = read_trace(folder / TRACE)
-    window = _window(story, cell.batch, launched)
-    parts = [read_host(trace, window)]
-    if cell.device != "cpu":
-        parts += [read_gpu(trace, window), _asking(story)]
-    parts.append(_told(story))
+    try:
+        parts = _parts(story, trace, cell, launched)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return Readings(absent={"readings": f"the worker's events do not say when it was timed ({error!r})"})
     return Readings(
         values={name: value for part in parts for name, value in part.values.items()},
         absent={name: reason for part in parts for name, reason in part.absent.items()},
         flags=[flag for part in parts for flag in part.flags],
     )
+
+
+def _parts(story: Story, trace: Trace, cell: Cell, launched: float) -> list[Readings]:
+    window = _window(story, cell.batch, launched)
+    parts = [read_host(trace, window), _told(story)]
+    return [*parts, read_gpu(trace, window), _asking(story)] if cell.device != "cpu" else parts
 
 
 def read_host(trace: Trace, window: Window) -> Readings:
@@ -86,8 +91,8 @@ def read_gpu(trace: Trace, window: Window) -> Readings:
     found = Readings()
     _memory(found, trace, window)
     _power(found, trace, window)
-    for name, column in (("sm_mhz", "sm_mhz"), ("memory_mhz", "memory_mhz"), ("utilisation", "utilisation")):
-        _middle(found, name, _inside(trace, column, window), _why(trace, GPU + column))
+    for name in ("sm_mhz", "memory_mhz", "utilisation"):
+        _middle(found, name, _inside(trace, name, window), _why(trace, GPU + name))
     _temperature(found, _inside(trace, "temperature_c", window), _why(trace, GPU + "temperature_c"))
     _disturbances(found, trace, window)
     return found

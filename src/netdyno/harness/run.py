@@ -56,6 +56,22 @@ class Campaign:
     gpus: tuple[int, ...] = ()  # as the monitor numbers them, in the order in which frameworks see them
     environment: Mapping[str, Any] = field(default_factory=dict)
 
+    def side(self, cell: Cell) -> WorkerSide:
+        """Who carries out a request for the cell."""
+        return WorkerSide.of(find_spec(cell.framework), self.interpreters[cell.framework], self.worker)
+
+    def command(self, cell: Cell, folder: Path) -> Command:
+        """How a worker for the cell is started on the request in a folder."""
+        spec = find_spec(cell.framework)
+        return Command(
+            python=self.interpreters[cell.framework].path,
+            worker=self.worker,
+            folder=folder,
+            threads=cell.threads,
+            variables=spec.variables,
+            program=spec.program,
+        )
+
 
 def carry_out(plan: Plan, campaign: Campaign, observer: Observer) -> list[Record]:
     """Make every run of the plan; a record is in the store before the next run starts."""
@@ -107,9 +123,7 @@ def _carry_out_one(run: PlannedRun, folder: Path, campaign: Campaign, observer: 
 def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> tuple[Command, dict[str, Any], dict[str, Any]]:
     """How to start the worker, what to ask of it, and what the host will need to make a record of the run."""
     cell, training = run.cell, campaign.bench.training(run.cell)
-    spec = find_spec(cell.framework)
-    interpreter = campaign.interpreters[cell.framework]
-    side = WorkerSide.of(spec, interpreter, campaign.worker)
+    side = campaign.side(cell)
     counted = totals(training)
     about = {
         "cell": cell.as_dict(),
@@ -124,15 +138,7 @@ def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> tuple[Command
     }
     entry = campaign.bench.entry(cell.network, cell.dataset)
     settings = campaign.settings.for_worker(cell.device, entry.steps)
-    command = Command(
-        python=interpreter.path,
-        worker=campaign.worker,
-        folder=folder,
-        threads=cell.threads,
-        variables=spec.variables,
-        program=spec.program,
-    )
-    return command, measure_request(cell, training, side, settings), about
+    return campaign.command(cell, folder), measure_request(cell, training, side, settings), about
 
 
 def _choice(run: PlannedRun, asked: tuple[Command, dict[str, Any]], campaign: Campaign, observer: Observer) -> Choice:
@@ -153,7 +159,7 @@ def _record(folder: Path, about: Mapping[str, Any], ending: Ending) -> Record:
     if "choice" in about:
         fields |= {"settings": {**fields["settings"], **about["choice"]}}
     if verdict.outcome == "measured":
-        found = take_readings(folder, cell, about["launched"])
+        found = take_readings(folder, cell, about.get("launched", 0.0))
         crowd = crowding(cell.threads, about["environment"]) if cell.device == "cpu" else ""
         flags = (*fields["flags"], *found.flags, *filter(None, [crowd]))
         fields |= {"readings": found.values, "absent": found.absent, "flags": flags}
