@@ -38,12 +38,12 @@ bench: $(VENV)/installed
 # The same in every framework, on two networks.
 bench-frameworks: $(VENV)/installed
 	$(NETDYNO) frameworks install all
-	$(VENV)/bin/python benchmarks/against_bare.py --every-framework --pairs 10 --processes 1
+	$(VENV)/bin/python benchmarks/against_bare.py --every-framework --pairs 8 --processes 6
 
 # What is read on a GPU, part by part; see the file for the parts.
 bench-gpu: $(VENV)/installed
 	$(NETDYNO) frameworks install pytorch-2
-	$(VENV)/bin/python benchmarks/gpu.py $(or $(PARTS),float32 bfloat16 bare-float32 bare-bfloat16 resnet50 monitor largest)
+	$(VENV)/bin/python benchmarks/gpu.py $(or $(PARTS),float32 bfloat16 spread bare-float32 bare-bfloat16 resnet50 monitor largest)
 
 # Does it say "faster" only when it is? A cell against itself, against a slowed one, and thirty kills.
 bench-honesty: $(VENV)/installed

@@ -6,11 +6,12 @@
 
 Both sides run in processes of their own, in the same interpreter, and their blocks take turns: netdyno, bare, bare,
 netdyno … A shared machine then disturbs both alike. The ratio of a pair is bare ÷ netdyno seconds; over 1 means
-that netdyno is faster.
+that netdyno is faster. Pairs are added until the 95 % interval of their median tells on which side of the goal it is.
 """
 
 import argparse
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -37,7 +38,7 @@ SMALL_NETWORKS = ("lenet/mnist:64", "alexnet/cifar10:128")  # these every bare s
 GOAL = 0.99
 BLOCK_S = 0.6
 WARM_UP_S = 3.0
-REST_S = 0.05  # lets the other side's threads stop spinning
+REST_S = {"cpu": 0.25, "cuda": 0.02}  # lets the other side's threads stop spinning: OpenMP's do for 0.2 s
 
 
 @dataclass(frozen=True)
@@ -45,23 +46,31 @@ class Side:
     """A process that times blocks on request."""
 
     process: subprocess.Popen[str]
+    rest_s: float
 
     @classmethod
-    def start(cls, command: list[str], variables: Mapping[str, str]) -> "Side":
+    def start(cls, command: list[str], variables: Mapping[str, str], rest_s: float = 0.0) -> "Side":
         environment = {**os.environ, **variables}
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
         )
-        side = cls(process)
-        side._answer()
-        return side
+        return cls(process, rest_s)
+
+    def wait_until_ready(self) -> None:
+        self._answer()
 
     def block_s(self, steps: int) -> float:
+        self.begin_block(steps)
+        return self.end_block()
+
+    def begin_block(self, steps: int) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(f"{steps}\n")
         self.process.stdin.flush()
+
+    def end_block(self) -> float:
         seconds = float(self._answer())
-        time.sleep(REST_S)
+        time.sleep(self.rest_s)
         return seconds
 
     def stop(self) -> None:
@@ -81,7 +90,7 @@ class Side:
 def main() -> None:
     options = read_options()
     print(f"{'framework':<17}{'network':<22}{'batch':>6} {'precision':<10}{'execution':<10}", end="")
-    print(f"{'bare/s':>9}{'netdyno/s':>11}{'ratio':>8}{'lowest':>8}{'highest':>8}  pairs")
+    print(f"{'bare/s':>9}{'netdyno/s':>11}{'ratio':>8}{'95 % interval':>17}  pairs")
     short = 0
     for case in options.cases or (every_framework() if options.every_framework else default_cases()):
         short += not report(case, options)
@@ -93,23 +102,35 @@ def main() -> None:
 def report(case: str, options: argparse.Namespace) -> bool:
     """Measure and print one case; did it reach the goal?"""
     cell = read_case(case, options)
-    ratios: list[float] = []
-    speeds: tuple[list[float], list[float]] = ([], [])
+    found: list[tuple[float, float]] = []  # seconds per step, bare and netdyno
     for _ in range(options.processes):
         with tempfile.TemporaryDirectory() as folder:
             netdyno, bare = start_sides(cell, Path(folder), read_given(options.python))
-            for bare_s, netdyno_s in pairs(netdyno, bare, options.pairs):
-                ratios.append(bare_s / netdyno_s)
-                speeds[0].append(cell.batch / bare_s)
-                speeds[1].append(cell.batch / netdyno_s)
+            found += pairs(netdyno, bare, options.pairs)
             netdyno.stop()
             bare.stop()
-    ratio = statistics.median(ratios)
+        if is_decided([bare_s / netdyno_s for bare_s, netdyno_s in found]):
+            break
+    ratios = [bare_s / netdyno_s for bare_s, netdyno_s in found]
+    ratio, (low, high) = statistics.median(ratios), median_interval(ratios)
+    bare_speed, netdyno_speed = (cell.batch / statistics.median(seconds) for seconds in zip(*found, strict=True))
     name = f"{cell.network}/{cell.dataset}"
     print(f"{cell.framework:<17}{name:<22}{cell.batch:>6} {cell.precision:<10}{cell.execution:<10}", end="")
-    print(f"{statistics.median(speeds[0]):>9.1f}{statistics.median(speeds[1]):>11.1f}{ratio:>8.3f}", end="")
-    print(f"{min(ratios):>8.3f}{max(ratios):>8.3f}  {len(ratios)}", flush=True)
+    print(f"{bare_speed:>9.1f}{netdyno_speed:>11.1f}{ratio:>8.3f}{low:>9.3f}{high:>8.3f}  {len(ratios)}", flush=True)
     return ratio >= GOAL
+
+
+def is_decided(ratios: list[float]) -> bool:
+    """Is the median on one side of the goal, as far as its interval can tell?"""
+    low, high = median_interval(ratios)
+    return low >= GOAL or high < GOAL
+
+
+def median_interval(values: list[float]) -> tuple[float, float]:
+    """The 95 % interval of the median, by order statistics."""
+    rank = max(math.floor(len(values) / 2 - 0.98 * math.sqrt(len(values))), 0)
+    ordered = sorted(values)
+    return ordered[rank], ordered[-1 - rank]
 
 
 def pairs(netdyno: Side, bare: Side, count: int) -> list[tuple[float, float]]:
@@ -130,7 +151,9 @@ def pairs(netdyno: Side, bare: Side, count: int) -> list[tuple[float, float]]:
 def settle(netdyno: Side, bare: Side) -> int:
     """Warm both up; how many steps fill a block?"""
     for side in (netdyno, bare):
-        side.block_s(1)
+        side.begin_block(1)  # both at once: it may compile for long
+    for side in (netdyno, bare):
+        side.end_block()
     steps = 1
     end = time.monotonic() + 2 * WARM_UP_S
     while time.monotonic() < end:
@@ -141,7 +164,10 @@ def settle(netdyno: Side, bare: Side) -> int:
 
 def start_sides(cell: Cell, folder: Path, given: Given) -> tuple[Side, Side]:
     ours, theirs, variables = commands(cell, folder, given)
-    return Side.start(ours, variables), Side.start(theirs, variables)
+    netdyno, bare = (Side.start(command, variables, REST_S[cell.device]) for command in (ours, theirs))
+    netdyno.wait_until_ready()
+    bare.wait_until_ready()
+    return netdyno, bare
 
 
 def commands(cell: Cell, folder: Path, given: Given) -> tuple[list[str], list[str], Mapping[str, str]]:
@@ -206,7 +232,7 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", metavar="FRAMEWORK:NETWORK/DATASET:BATCH:PRECISION:EXECUTION")
     parser.add_argument("--pairs", type=int, default=16, help="of blocks in each pair of processes")
-    parser.add_argument("--processes", type=int, default=3, help="pairs of fresh processes")
+    parser.add_argument("--processes", type=int, default=3, help="pairs of fresh processes, at most")
     parser.add_argument("--every-framework", action="store_true", help="that is on this machine")
     parser.add_argument("--python", action="append", default=[], metavar="NAME=PATH", help="as netdyno takes it")
     parser.add_argument("--device", default="cpu")

@@ -84,10 +84,11 @@ def _prove_case(adapter, request, case, emit):
 
 def _probe(adapter, request, emit):
     """A short look at several executions, in one process because importing and drawing weights can take longer."""
+    weights = Weights(read_program(request["training"]), request["seed"], keep=True)
     for execution in request["executions"]:
         asked = dict(request, execution=execution)
         try:
-            seconds_per_step = probe(prepare(adapter, asked, emit), request["seconds"])
+            seconds_per_step = probe(prepare(adapter, asked, emit, weights), request["seconds"])
         except Unsupported as error:
             emit("probe", execution=execution, absent=str(error))
         except Exception as error:  # one that breaks must not keep the others from being tried
@@ -110,18 +111,18 @@ def _fit(adapter, request, emit):
 TASKS = {"measure": _measure, "prove": _prove, "probe": _probe, "fit": _fit}
 
 
-def prepare(adapter, request, emit):
+def prepare(adapter, request, emit, weights=None):
     """A trainer that has been built and fed: what a run measures."""
-    trainer, program = build(adapter, request, request, emit)
+    trainer, program = build(adapter, request, request, emit, weights)
     trainer.feed(synthetic_batch(program, request["seed"]))
     return trainer
 
 
-def build(adapter, request, case, emit):
-    """A trainer for the case's training and its program, after saying `built`."""
+def build(adapter, request, case, emit, weights=None):
+    """A trainer for the case's training and its program, after saying `built`; weights are drawn unless given."""
     program = read_program(case["training"])
     _refuse_unsupported_ops(adapter, program)
-    weights = Weights(program, request["seed"])
+    weights = weights or Weights(program, request["seed"])
     start = time.perf_counter()
     trainer = adapter.build(
         Job(

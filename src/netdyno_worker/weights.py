@@ -6,18 +6,23 @@ from netdyno_worker.draws import draw
 
 
 class Weights(object):
-    """Makes each parameter when the adapter asks for it, and remembers its hash."""
+    """Makes each parameter when the adapter asks for it, and remembers its hash; `keep` also its value."""
 
-    def __init__(self, program, seed):
+    def __init__(self, program, seed, keep=False):
         self._parameters = {parameter.name: parameter for parameter in program.parameters}
         self._seed = seed
         self._hashes = {}
+        self._kept = {} if keep else None
 
     def initial(self, name):
         """The initial value of one parameter as a float32 array."""
+        if self._kept and name in self._kept:
+            return self._kept[name].copy()
         parameter = self._parameters[name]
         array = draw(parameter.initial, name, parameter.shape, self._seed)
         self._hashes[name] = hashlib.sha256(array.tobytes()).hexdigest()
+        if self._kept is not None:
+            self._kept[name] = array.copy()
         return array
 
     def digest(self):

@@ -18,6 +18,7 @@ from netdyno.frameworks.environments import Given, Interpreter, find_interpreter
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import find_spec
 from netdyno.graph.wire import digest
+from netdyno.harness.ahead import cells_to_compile, compile_ahead
 from netdyno.harness.complete import Bench
 from netdyno.harness.folder import RunFolders, only_measurement
 from netdyno.harness.plan import BAD, Plan, PlannedRun, Renewal, expected_s, make_plan
@@ -29,7 +30,7 @@ from netdyno.harness.worker_file import pack_worker
 from netdyno.report.availability import availability
 from netdyno.report.console import data_console, talk_console
 from netdyno.report.gpu_tables import results_tables
-from netdyno.report.progress import Progress, duration
+from netdyno.report.progress import Compiling, Progress, duration
 from netdyno.report.published import published_thread_times
 from netdyno.report.tables import how, new_table
 from netdyno.report.threads import thread_tables
@@ -185,6 +186,9 @@ def _carry_out(suite: Suite, campaign: Campaign, asked: Asked, missing: Mapping[
     if asked.dry_run:
         data_console().print(_plan_table(plan, expected))
         return
+    if to_compile := cells_to_compile(plan):
+        with Compiling(talk) as compiling:
+            compile_ahead(to_compile, campaign, compiling)
     with Progress(talk, plan, expected) as progress:
         carry_out(plan, campaign, progress)
     _show(suite.cells, campaign, missing)

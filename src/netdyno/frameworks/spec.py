@@ -38,6 +38,7 @@ class Spec:
     precisions: tuple[str, ...]
     executions_cuda: tuple[str, ...] = ()  # which it has besides on an NVIDIA GPU
     requirements_cuda: tuple[str, ...] = ()  # in place of `requirements` where there is an NVIDIA GPU
+    keeps_compiled: bool = False  # on disk, so that the next process need not compile again
     cpu_index: str = ""  # an extra package index with smaller builds, where there is no GPU
     other_distributions: tuple[str, ...] = ()  # which bring the same module
     needs: tuple[str, ...] = ()  # modules it cannot do without, besides `module`
@@ -103,12 +104,13 @@ def read_spec(file: Traversable) -> Spec:
         values = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise NetdynoError(f"{file}: expected a TOML file of a framework, received: {error}.") from error
-    known = [*_TEXTS, *_LISTS, *_TABLES]
+    known = [*_TEXTS, *_LISTS, *_TABLES, *_FLAGS]
     for name in sorted(values.keys() - set(known)):
         raise _malformed(file, name, f"a field among {', '.join(known)}", name)
     checked: dict[str, Any] = {name: _text(file, values, name) for name in _TEXTS}
     checked.update((name, _list(file, values, name)) for name in _LISTS)
     checked.update((name, _table(file, values, name)) for name in _TABLES)
+    checked.update((name, _flag(file, values, name)) for name in _FLAGS)
     if not (checked["adapter"] or checked["program"] or checked["unavailable"]):
         raise _malformed(file, "adapter", _TEXTS["adapter"][1], None)
     for name in ("worker_path", "program"):
@@ -138,6 +140,7 @@ _TEXTS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "program": (_ANY, "a path relative to the TOML file"),
     "runs_with": (_ANY, "the name of a command"),
 }
+_FLAGS = ("keeps_compiled",)
 _LISTS: Mapping[str, bool] = {  # field: whether it may be left out
     "requirements": False,
     "devices": False,
@@ -189,6 +192,13 @@ def _table(file: Traversable, values: Mapping[str, Any], field: str) -> dict[str
     value = values.get(field, {})
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
         raise _malformed(file, field, "a table of texts", value)
+    return value
+
+
+def _flag(file: Traversable, values: Mapping[str, Any], field: str) -> bool:
+    value = values.get(field, False)
+    if not isinstance(value, bool):
+        raise _malformed(file, field, "true or false", value)
     return value
 
 

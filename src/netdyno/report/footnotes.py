@@ -11,10 +11,10 @@ class Footnotes:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
-    def mark(self, word: str, reason: str) -> Text:
+    def mark(self, word: str, reason: str, style: str = "dim") -> Text:
         """The word with the number of its reason."""
         number = self._numbers.setdefault(" ".join(reason.split()), len(self._numbers) + 1)
-        return Text(word + str(number).translate(SMALL), style="dim")
+        return Text(word + str(number).translate(SMALL), style=style)
 
     def lines(self) -> Text:
         """The reasons in the order of their numbers."""

@@ -6,8 +6,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from netdyno.report.footnotes import Footnotes
-from netdyno.report.tables import margin, new_table, number, results_table
-from netdyno.results.result import STEADY, Result
+from netdyno.report.tables import margin, new_table, number, results_table, verdict
+from netdyno.results.result import Result
 from netdyno.results.utilisation import nominal_peak, utilisation
 
 SHORT = {
@@ -24,16 +24,17 @@ def results_tables(results: Sequence[Result]) -> list[RenderableType]:
     """What was measured on the CPU, then what on a GPU, which has more to tell."""
     on_gpu = [result for result in results if result.cell.device != "cpu"]
     on_cpu = [result for result in results if result.cell.device == "cpu"]
-    parts: list[RenderableType] = [results_table(on_cpu)] if on_cpu or not on_gpu else []
-    return [*parts, *(gpu_results(on_gpu) if on_gpu else ())]
+    notes = Footnotes()
+    parts: list[RenderableType] = [results_table(on_cpu, notes)] if on_cpu or not on_gpu else []
+    parts += ["", *gpu_results(on_gpu, notes)] if parts and on_gpu else gpu_results(on_gpu, notes)
+    return [*parts, "", notes.lines()] if notes.lines() else parts
 
 
-def gpu_results(results: Sequence[Result]) -> list[RenderableType]:
-    """A table for each framework, then what is weak about its lines.
+def gpu_results(results: Sequence[Result], notes: Footnotes) -> list[RenderableType]:
+    """A table for each framework.
 
     MiB are in use for tensors, MFU is the model's FLOP/s over the nominal peak of the device at that precision.
     """
-    notes = Footnotes()
     parts: list[RenderableType] = []
     for framework in dict.fromkeys(result.cell.framework for result in results):
         table = new_table(framework, "how", *NUMBERS, "verdict", right=NUMBERS)
@@ -42,7 +43,7 @@ def gpu_results(results: Sequence[Result]) -> list[RenderableType]:
                 cell = result.cell
                 table.add_row(f"{cell.network}/{cell.dataset} b{cell.batch}", _how(result), *_numbers(result, notes))
         parts += ["", table] if parts else [table]
-    return [*parts, "", notes.lines()] if notes.lines() else parts
+    return parts
 
 
 def _numbers(result: Result, notes: Footnotes) -> list[str | Text]:
@@ -56,7 +57,7 @@ def _numbers(result: Result, notes: Footnotes) -> list[str | Text]:
         "–" if watts is None else f"{watts:.0f}",
         "–" if joules is None else f"{joules:.3g}",
         _share(result),
-        _noted(result, notes),
+        verdict(result, notes),
     ]
 
 
@@ -74,11 +75,3 @@ def _share(result: Result) -> str:
     record = result.measured[-1]
     found = utilisation(record, nominal_peak(record), None)
     return "–" if found is None or found.of_nominal is None else f"{found.of_nominal:.0%}"
-
-
-def _noted(result: Result, notes: Footnotes) -> Text:
-    if result.outcome != "measured":
-        return notes.mark(result.outcome, result.reason or result.outcome)
-    if result.verdict == STEADY:
-        return Text(STEADY, style="green")
-    return notes.mark("see", result.verdict)

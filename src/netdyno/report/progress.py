@@ -69,6 +69,30 @@ class Progress:
         return f"[{self._done}/{len(self._plan.runs)}]"
 
 
+class Compiling:
+    """How compiling ahead goes: a line that moves on a terminal, one when it is over."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status = Status("compiling ahead", console=console, refresh_per_second=1)
+        self._started_at = time.monotonic()
+
+    def __enter__(self) -> "Compiling":
+        if self._console.is_terminal:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+    def compiled(self, done: int, of: int) -> None:
+        took_s = time.monotonic() - self._started_at
+        left = f" · about {duration(took_s * (of - done) / done)} left" if done else ""
+        self._status.update(f"compiling ahead: {done} of {of} cells{left}")
+        if done == of:
+            self._console.print(f"Compiled {of} cells ahead ({duration(took_s)}).")
+
+
 def duration(seconds: float) -> str:
     """Such as `45 s`, `3 min 20 s`, `2 h 5 min`."""
     whole = round(seconds)

@@ -7,9 +7,10 @@ from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
+from netdyno.report.footnotes import Footnotes
 from netdyno.results.cell import Cell
 from netdyno.results.compare import Comparison
-from netdyno.results.result import Result
+from netdyno.results.result import STEADY, Result
 
 NETWORK_WIDTH = 28  # a user's own network is named by a path
 COLOURS = {"faster": "green", "slower": "red", "cannot tell": "yellow"}
@@ -24,8 +25,8 @@ def new_table(*columns: str, right: Sequence[str] = ()) -> Table:
     return table
 
 
-def results_table(results: Sequence[Result]) -> Table:
-    """One line per cell: the speed with its interval, or why there is none."""
+def results_table(results: Sequence[Result], notes: Footnotes) -> Table:
+    """One line per cell: the speed with its interval, or why there is none; what is weak about it goes to `notes`."""
     table = new_table(
         "network", "framework", "how", "batch", "images/s", "95 %", "runs", "verdict",
         right=("batch", "images/s", "95 %", "runs"),
@@ -41,7 +42,7 @@ def results_table(results: Sequence[Result]) -> Table:
             number(result.images_per_s),
             margin(result),
             str(result.runs),
-            _verdict(result),
+            verdict(result, notes),
         )
     return table
 
@@ -87,10 +88,13 @@ def margin(result: Result) -> str:
     return f"± {50 * (result.high - result.low) / result.images_per_s:.2f} %"
 
 
-def _verdict(result: Result) -> Text:
+def verdict(result: Result, notes: Footnotes) -> Text:
+    """Steady, or a word with the number of the note that says what is weak."""
     if result.outcome != "measured":
-        return Text(f"{result.outcome}: {result.reason}"[:160], style="red")
-    return Text(result.verdict, style="green" if result.verdict == "steady" else "yellow")
+        return notes.mark(result.outcome, result.reason or result.outcome, "red")
+    if result.verdict == STEADY:
+        return Text(STEADY, style="green")
+    return notes.mark("see", result.verdict, "yellow")
 
 
 def _difference(a: Result, b: Result) -> tuple[str, str]:

@@ -1,0 +1,88 @@
+"""Compiling ahead: what is chosen, that one that fails spoils nothing, and that Ctrl-C leaves no worker behind."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from netdyno.frameworks.environments import Interpreter
+from netdyno.harness.ahead import cells_to_compile, compile_ahead
+from netdyno.harness.complete import Bench
+from netdyno.harness.folder import RunFolders
+from netdyno.harness.plan import Plan, PlannedRun
+from netdyno.harness.run import Campaign
+from netdyno.harness.settings import Settings
+from netdyno.harness.worker_file import pack_worker
+from netdyno.results.store import open_store
+
+SCRIPTED = Path(__file__).parents[1] / "scripted"
+
+
+class Diary:
+    def __init__(self):
+        self.told = []
+
+    def compiled(self, done, of):
+        self.told.append((done, of))
+
+
+@pytest.fixture
+def campaign(tmp_path, monkeypatch):
+    monkeypatch.setenv("NETDYNO_SPECS", str(SCRIPTED))
+    monkeypatch.setenv("NETDYNO_MEMORY", json.dumps({"images": 5}))
+    with open_store(str(tmp_path / "results.db")) as store:
+        yield Campaign(
+            bench=Bench(threads=1, folder=tmp_path, framework="limited"),
+            store=store,
+            folders=RunFolders(home=tmp_path, store_name="results.db"),
+            settings=Settings(deadline_s=60),
+            worker=pack_worker(tmp_path / "workers"),
+            interpreters={"limited": Interpreter(path=Path(sys.executable), origin="current")},
+            machine="m",
+        )
+
+
+def test_only_first_runs_that_compile_for_a_gpu_are_chosen_each_once(tmp_path):
+    bench = Bench(threads=1, folder=tmp_path, framework="pytorch-2")
+    lenet = bench.complete({"network": "lenet/mnist", "device": "cuda", "execution": "fastest"})
+    alexnet = replace(lenet, network="alexnet", dataset="cifar10", execution="compiled-cudagraph")
+    others = (
+        replace(lenet, device="cpu"),
+        replace(lenet, execution="eager"),
+        replace(lenet, framework="jax", execution="compiled"),
+    )
+    first = [PlannedRun(cell=cell, series=1, number=1) for cell in (lenet, *others, alexnet)]
+    also = PlannedRun(cell=replace(lenet, execution="compiled"), series=1, number=1)
+    later = PlannedRun(cell=replace(lenet, batch=7), series=1, number=2)
+    chosen = cells_to_compile(Plan(runs=(*first, also, later), finished=1))
+    assert chosen == [replace(lenet, execution="compiled"), replace(alexnet, execution="compiled")]
+    assert cells_to_compile(Plan(runs=(first[0], also), finished=0)) == []  # alone, nothing is won
+
+
+def test_what_does_not_fit_spoils_nothing(campaign):
+    cells = [campaign.bench.complete({"network": "lenet/mnist", "batch": batch}) for batch in (4, 6, 5)]
+    diary = Diary()
+    assert [fit.outcome for fit in compile_ahead(cells, campaign, diary)] == ["fits", "out of memory", "fits"]
+    assert diary.told[-1] == (3, 3)
+    assert list(campaign.store.records()) == []
+
+
+def test_ctrl_c_ends_what_was_started(campaign, monkeypatch):
+    monkeypatch.setenv("NETDYNO_MEMORY", json.dumps({"images": 5, "then": "hang"}))
+
+    class Impatient(Diary):
+        def compiled(self, done, of):
+            if _workers(campaign):
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compile_ahead([campaign.bench.complete({"network": "lenet/mnist", "batch": 8})], campaign, Impatient())
+    assert _workers(campaign) == []
+
+
+def _workers(campaign):
+    named = psutil.process_iter(["cmdline"])
+    return [process for process in named if str(campaign.worker) in (process.info["cmdline"] or [])]
