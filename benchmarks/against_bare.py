@@ -37,7 +37,7 @@ MANNERS = (("pytorch-2", "eager"), ("pytorch-2", "compiled"), ("jax", "compiled"
 SMALL_NETWORKS = ("lenet/mnist:64", "alexnet/cifar10:128")  # these every bare script has
 GOAL = 0.99
 BLOCK_S = 0.6
-WARM_UP_S = 3.0
+WARM_UP_S = {"cpu": 6.0, "cuda": 2.0}
 REST_S = {"cpu": 0.25, "cuda": 0.02}  # lets the other side's threads stop spinning: OpenMP's do for 0.2 s
 
 
@@ -106,7 +106,7 @@ def report(case: str, options: argparse.Namespace) -> bool:
     for _ in range(options.processes):
         with tempfile.TemporaryDirectory() as folder:
             netdyno, bare = start_sides(cell, Path(folder), read_given(options.python))
-            found += pairs(netdyno, bare, options.pairs)
+            found += pairs(netdyno, bare, options.pairs, WARM_UP_S[cell.device])
             netdyno.stop()
             bare.stop()
         if is_decided([bare_s / netdyno_s for bare_s, netdyno_s in found]):
@@ -133,9 +133,9 @@ def median_interval(values: list[float]) -> tuple[float, float]:
     return ordered[rank], ordered[-1 - rank]
 
 
-def pairs(netdyno: Side, bare: Side, count: int) -> list[tuple[float, float]]:
+def pairs(netdyno: Side, bare: Side, count: int, warm_up_s: float) -> list[tuple[float, float]]:
     """Seconds per step of (bare, netdyno), after a common warm-up, in turns whose order alternates."""
-    steps = settle(netdyno, bare)
+    steps = settle(netdyno, bare, warm_up_s)
     found = []
     for number in range(count):
         if number % 2:
@@ -148,14 +148,14 @@ def pairs(netdyno: Side, bare: Side, count: int) -> list[tuple[float, float]]:
     return found
 
 
-def settle(netdyno: Side, bare: Side) -> int:
+def settle(netdyno: Side, bare: Side, warm_up_s: float) -> int:
     """Warm both up; how many steps fill a block?"""
     for side in (netdyno, bare):
         side.begin_block(1)  # both at once: it may compile for long
     for side in (netdyno, bare):
         side.end_block()
     steps = 1
-    end = time.monotonic() + 2 * WARM_UP_S
+    end = time.monotonic() + warm_up_s
     while time.monotonic() < end:
         seconds = max(netdyno.block_s(steps), bare.block_s(steps))
         steps = max(1, min(10 * steps, round(steps * BLOCK_S / seconds)))

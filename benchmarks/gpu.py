@@ -112,7 +112,7 @@ def against_bare(precision: str, execution: str) -> bool:
         if (cell.precision, cell.execution) == (precision, execution) and result.measured:
             chosen = result.measured[-1].settings.get("execution", cell.execution)
             cases.append(f"{cell.framework}:{cell.network}/{cell.dataset}:{cell.batch}:{precision}:{chosen}")
-    command = [sys.executable, str(HERE / "against_bare.py"), "--device", "cuda", "--pairs", "10", "--processes", "1"]
+    command = [sys.executable, str(HERE / "against_bare.py"), "--device", "cuda", "--pairs", "8", "--processes", "2"]
     return bool(cases) and subprocess.run([*command, *cases], check=False).returncode == 0
 
 
