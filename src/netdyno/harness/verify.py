@@ -7,6 +7,7 @@ from pathlib import Path
 
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Interpreter
+from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import Spec, find_spec
 from netdyno.graph.model import Training
 from netdyno.graph.settle import settled
@@ -78,7 +79,7 @@ class Prover:
                 worker=self.worker,
                 folder=folder,
                 threads=manner.threads,
-                variables=spec.variables,
+                variables={**spec.variables, **_compile_cache(spec)},
                 program=spec.program,
             )
             ending = watch(launch(command), self.deadline_s, lambda: None)
@@ -125,6 +126,11 @@ class Prover:
             return ""
         errors = finite_errors(event["errors"])["outputs"]
         return next((name for name in names if errors.get(name, 0.0) > limit), "")
+
+
+def _compile_cache(spec: Spec) -> dict[str, str]:
+    """Proofs say nothing about the time of compiling, so what was compiled for earlier ones may serve again."""
+    return {spec.compile_cache: str(home() / "compiled" / spec.name)} if spec.compile_cache else {}
 
 
 def _blank(case: ProofCase, candidate: Candidate, story: Story) -> Proof:

@@ -42,8 +42,7 @@ class TorchTrainer(Trainer):
         self._updates = [Update(job, update, self._values) for update in job.program.updates]
         self._outputs = None
         self._recorded = []
-        if job.execution in CAPTURED:
-            self.step = self._record_and_step
+        self._step = self._record_and_step if job.execution in CAPTURED else self._each_update("run")
 
     def feed(self, batch):
         for name, array in batch.items():
@@ -55,13 +54,12 @@ class TorchTrainer(Trainer):
             update.bind(self._values)
 
     def step(self):
-        for update in self._updates:
-            update.run()
+        self._step()
 
     def _record_and_step(self):
         """The first step records all the others."""
-        self.step = self._capture(self._each_update("run"))
-        self.step()
+        self._step = self._capture(self._each_update("run"))
+        self._step()
 
     def _capture(self, function):
         optimizers = [update.optimizer for update in self._updates]
