@@ -19,6 +19,13 @@ from collections import namedtuple
 # seed: seeds the framework's own generator for dropout and draws.
 Job = namedtuple("Job", "program device precision execution threads initial seed")
 
+# A split of real images for an input pipeline. format: "packed" or the framework's own. root: the packed file, or the
+# folder in which the format lies. split: "train" or "test". transforms: {"mean", "std" per channel of 0..1, "crop":
+# side or None, "pad": black pixels around, "flip": bool, "resized": bool}: `resized` is a random crop of 8 to 100 %
+# of the area and an aspect of 3/4 to 4/3, scaled to `crop`. threads: that may load. count, classes: of the split.
+# seed: of order and transforms.
+Files = namedtuple("Files", "format root split transforms threads count classes seed")
+
 
 class Unsupported(Exception):
     """This framework cannot do what was asked; the message is the reason a user reads."""
@@ -69,6 +76,17 @@ class Trainer(object):
         """[("forward", function), ("backward", function), ("update", function)]: each function does a step up to and
         with its stage and, like step(), does not wait. None where a framework cannot do part of a step."""
         return None
+
+    def pipeline(self, files):
+        """The framework's own input pipeline over `files`, endless and in full batches: an object with
+
+        feed()     place the next batch as feed(batch) would; steps then train on it
+        skip()     take the next batch and drop it: loading alone is timed with it
+        seconds()  {"stage_s": seconds so far}: what it knows of its stages, perhaps nothing
+        close()    end its threads and processes
+        notes      a dict of what differs from packed data: the order, who decodes
+        """
+        raise Unsupported("this framework has no input pipeline of its own; use packed data")
 
     def settings(self):
         """What the adapter chose by itself, for the record: layout, optimizer form, flags."""

@@ -9,14 +9,21 @@ import sys
 import time
 import traceback
 
+import numpy as np
+
 from netdyno_worker import adapters
 from netdyno_worker.batches import synthetic_batch
 from netdyno_worker.contract import Job, OutOfMemory, Unsupported, load_adapter
+from netdyno_worker.evaluate import Examiner, affine_values
+from netdyno_worker.fed import measure_fed, open_stream
+from netdyno_worker.loader import Batches
 from netdyno_worker.measure import Settings, emit_memory, measure, probe
 from netdyno_worker.memory import host_peak_bytes
-from netdyno_worker.program import read_program
+from netdyno_worker.packed import open_packed
+from netdyno_worker.program import read_program, shapes
 from netdyno_worker.protocol import PROTOCOL, Events, read_request
 from netdyno_worker.prove import compare_with, prove, write_arrays
+from netdyno_worker.train import open_course, train
 from netdyno_worker.weights import Weights
 
 # How frameworks and the C++ library say that memory ran out, in lower case.
@@ -59,8 +66,12 @@ def main(arguments):
 
 
 def _measure(adapter, request, emit):
-    trainer = prepare(adapter, request, emit)
-    measure(trainer, Settings(**request["settings"]), emit)
+    settings = Settings(**request["settings"])
+    if request.get("files") is None:
+        measure(prepare(adapter, request, emit), settings, emit)
+        return
+    trainer, program = build(adapter, request, request, emit)
+    measure_fed(trainer, open_stream(trainer, program, request), settings, emit)
 
 
 def _prove(adapter, request, emit):
@@ -108,7 +119,33 @@ def _fit(adapter, request, emit):
     emit_memory(trainer, emit)
 
 
-TASKS = {"measure": _measure, "prove": _prove, "probe": _probe, "fit": _fit}
+def _train(adapter, request, emit):
+    """Files are opened and checked before anything is built."""
+    plan, program = request["plan"], read_program(request["training"])
+    course = open_course(plan, program, request["seed"])
+    test = Batches(open_packed(plan["test"]), program, plan["transforms"])
+    examiner = Examiner(test, plan["loading_threads"], plan["logits"], _builder_beside(adapter, request))
+    trainer, _ = build(adapter, request, request, emit)
+    train(trainer, course, examiner, emit)
+
+
+def _builder_beside(adapter, request):
+    """What builds the graph for evaluation from a training's parameters; None where the training's own answers."""
+    beside = request["plan"]["evaluation"]
+    if beside is None:
+        return None
+    program = read_program(beside["training"])
+
+    def build_beside(parameters, number):
+        values = dict(parameters, **affine_values(beside["affine"], parameters, shapes(program)))
+        job = _job(request, program, lambda name: np.array(values[name], np.float32, order="C"))
+        # Building seeds the framework: with the training's seed its draws would begin again after every evaluation.
+        return adapter.build(job._replace(seed=request["seed"] + number))
+
+    return build_beside
+
+
+TASKS = {"measure": _measure, "prove": _prove, "probe": _probe, "fit": _fit, "train": _train}
 
 
 def prepare(adapter, request, emit, weights=None):
@@ -124,17 +161,7 @@ def build(adapter, request, case, emit, weights=None):
     _refuse_unsupported_ops(adapter, program)
     weights = weights or Weights(program, request["seed"])
     start = time.perf_counter()
-    trainer = adapter.build(
-        Job(
-            program=program,
-            device=request["device"],
-            precision=request["precision"],
-            execution=request["execution"],
-            threads=request["threads"],
-            initial=weights.initial,
-            seed=request["seed"],
-        )
-    )
+    trainer = adapter.build(_job(request, program, weights.initial))
     seconds = time.perf_counter() - start
     emit(
         "built",
@@ -145,6 +172,18 @@ def build(adapter, request, case, emit, weights=None):
         host_peak_bytes=host_peak_bytes(),
     )
     return trainer, program
+
+
+def _job(request, program, initial):
+    return Job(
+        program=program,
+        device=request["device"],
+        precision=request["precision"],
+        execution=request["execution"],
+        threads=request["threads"],
+        initial=initial,
+        seed=request["seed"],
+    )
 
 
 def _refuse_unsupported_ops(adapter, program):

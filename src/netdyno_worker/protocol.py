@@ -6,7 +6,10 @@ import time
 
 PROTOCOL = 1
 
-EVENTS = ["hello", "built", "first_step", "warmup", "sample", "launch", "split", "memory", "loss", "proof", "probe"]
+EVENTS = [
+    "hello", "built", "first_step", "warmup", "sample", "launch", "split", "memory", "loss", "proof", "probe",
+    "evaluation", "trained", "phases",
+]  # fmt: skip
 LAST_WORDS = ["done", "unsupported", "out_of_memory", "failed"]
 
 

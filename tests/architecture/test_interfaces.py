@@ -8,13 +8,21 @@ FLAGS = {
     "run": {
         "--network", "--dataset", "--framework", "--batch", "--precision", "--execution", "--threads", "--cpu",
         "--gpus", "--runs", "--seconds", "--target", "--deadline", "--seed", "--python", "--again", "--retry",
-        "--dry-run", "--split",
+        "--dry-run", "--split", "--data",
+    },
+    "train": {
+        "--network", "--dataset", "--framework", "--source", "--epochs", "--steps", "--until", "--seeds",
+        "--evaluate-every", "--batch", "--precision", "--execution", "--threads", "--cpu", "--gpus",
+        "--price-per-hour", "--deadline", "--python", "--again", "--json",
     },
     "networks": {"--json"},
     "frameworks": {"--json"},
     "frameworks install": {"--jobs"},
     "frameworks remove": set(),
     "frameworks check": {"--python", "--json"},
+    "datasets": {"--json"},
+    "datasets get": {"--from", "--to", "--size", "--count"},
+    "datasets convert": {"--to", "--out", "--size", "--split", "--count"},
     "verify": {
         "--framework", "--network", "--dataset", "--precision", "--execution", "--batch", "--full-size", "--cpu",
         "--gpus", "--python", "--all", "--json",

@@ -18,7 +18,7 @@ import netdyno
 from netdyno.errors import NetdynoError
 from netdyno.results.location import read_location
 from netdyno.results.store import open_store
-from netdyno.results.tables import LIMITS, METADATA, PROOFS, RECORDS, VERSION_TABLE
+from netdyno.results.tables import COURSES, LIMITS, METADATA, PROOFS, RECORDS, VERSION_TABLE
 
 
 @contextmanager
@@ -36,6 +36,7 @@ def test_an_empty_place_becomes_a_store(location: str) -> None:
             RECORDS.name,
             PROOFS.name,
             LIMITS.name,
+            COURSES.name,
             VERSION_TABLE,
         }
 

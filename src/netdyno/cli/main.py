@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import netdyno
-from netdyno.cli import compare, doctor, frameworks, networks, results, run, verify
+from netdyno.cli import compare, datasets, doctor, frameworks, networks, results, run, train, verify
 from netdyno.cli.options import StoreOption
 from netdyno.errors import NetdynoError
 from netdyno.report.console import say_error
@@ -25,8 +25,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(run.run)
+app.command()(train.train)
 app.command()(networks.networks)
 app.add_typer(frameworks.app, name="frameworks")
+app.add_typer(datasets.app, name="datasets")
 app.command()(verify.verify)
 app.command()(results.results)
 app.command()(compare.compare)

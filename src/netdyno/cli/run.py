@@ -20,6 +20,7 @@ from netdyno.frameworks.spec import find_spec
 from netdyno.graph.wire import digest
 from netdyno.harness.ahead import cells_to_compile, compile_ahead
 from netdyno.harness.complete import Bench
+from netdyno.harness.feeding import Larder, stock
 from netdyno.harness.folder import RunFolders, only_measurement
 from netdyno.harness.plan import BAD, Plan, PlannedRun, Renewal, expected_s, make_plan
 from netdyno.harness.run import Campaign, carry_out, recover
@@ -29,6 +30,7 @@ from netdyno.harness.suites import DEFAULT, default_framework, find_suite
 from netdyno.harness.worker_file import pack_worker
 from netdyno.report.availability import availability
 from netdyno.report.console import data_console, talk_console
+from netdyno.report.course_progress import Packing
 from netdyno.report.gpu_tables import results_tables
 from netdyno.report.progress import Compiling, Progress, duration
 from netdyno.report.published import published_thread_times
@@ -66,6 +68,9 @@ def run(
     execution: Annotated[
         str | None, typer.Option(help="eager, compiled, cudagraph, compiled-cudagraph; fastest tries them.")
     ] = None,
+    data: Annotated[
+        str | None, typer.Option(help="synthetic, packed (files, one loader for all), native (its own pipeline).")
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="CPU threads; every usable core if not said.")] = None,
     cpu: Annotated[bool, typer.Option("--cpu", help="On the CPU (as without --gpus).")] = False,
     gpus: Annotated[int | None, typer.Option(help="On so many GPUs.")] = None,
@@ -86,7 +91,7 @@ def run(
     device = device_of(gpus, cpu, len(machine.gpus)) if gpus is not None or cpu else None
     wish = _said(
         network=network, dataset=dataset, framework=framework, batch=read_batch(batch), precision=precision,
-        execution=execution, threads=threads, device=device,
+        execution=execution, data=data, threads=threads, device=device,
     )  # fmt: skip
     if batch == MAX and network is None:
         raise NetdynoError("--batch max: expected the flags of one cell, received no --network.")
@@ -94,13 +99,9 @@ def run(
     changes = _said(split=split or None, runs=runs, seconds=seconds, target=target, deadline_s=deadline, seed=seed)
     chosen = replace(chosen, settings=replace(chosen.settings, **changes))
     asked = Asked(
-        again=again,
-        retry=retry,
-        dry_run=dry_run,
-        largest=batch == MAX,
-        pythons=read_given(python or ()),
+        again=again, retry=retry, dry_run=dry_run, largest=batch == MAX, pythons=read_given(python or ()),
         store=store_location(context),
-    )
+    )  # fmt: skip
     _measure(chosen, bench, machine, asked)
 
 
@@ -140,11 +141,20 @@ def _measure(suite: Suite, bench: Bench, machine: Machine, asked: Asked) -> None
             interpreters=interpreters,
             machine=machine_id(machine),
             gpus=visible_gpus()[:1],
+            larder={} if asked.dry_run else _larder(suite, bench),
             environment=machine.as_dict(),
         )
         if asked.largest:
             suite = _at_largest_batch(suite, campaign, asked)
         _carry_out(suite, campaign, asked, missing)
+
+
+def _larder(suite: Suite, bench: Bench) -> Larder:
+    """The files of cells with real data, made ready before anything is measured."""
+    fed = [cell for cell in suite.cells if cell.data != "synthetic"]
+    zoo = {cell.dataset: bench.entry(cell.network, cell.dataset).dataset for cell in fed}
+    with Packing(talk_console()) as packing:
+        return stock(fed, zoo, home(), packing.packed)
 
 
 def _at_largest_batch(suite: Suite, campaign: Campaign, asked: Asked) -> Suite:

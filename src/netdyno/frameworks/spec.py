@@ -39,6 +39,7 @@ class Spec:
     executions_cuda: tuple[str, ...] = ()  # which it has besides on an NVIDIA GPU
     requirements_cuda: tuple[str, ...] = ()  # in place of `requirements` where there is an NVIDIA GPU
     keeps_compiled: bool = False  # on disk, so that the next process need not compile again
+    native_format: str = ""  # of the files that its own input pipeline reads; none if it has no pipeline
     compile_cache: str = ""  # the variable that names the folder in which it keeps what it compiled
     cpu_index: str = ""  # an extra package index with smaller builds, where there is no GPU
     other_distributions: tuple[str, ...] = ()  # which bring the same module
@@ -135,6 +136,7 @@ _TEXTS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "python": (_SOME, "a range such as '>=3.11,<3.15'"),
     "cpu_index": (re.compile(r"(https?://\S+)?"), "an http(s) address"),
     "compile_cache": (re.compile(r"([A-Z][A-Z0-9_]*)?"), "the name of an environment variable"),
+    "native_format": (re.compile(r"[a-z]*"), "the name of a format"),
     "unavailable": (_ANY, "a text"),
     "era": (re.compile(r"2018|last|today|"), "'2018', 'last' or 'today'"),
     "note": (_ANY, "a text"),

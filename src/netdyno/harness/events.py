@@ -8,6 +8,7 @@ from typing import Any
 PROTOCOL = 1
 EVENTS = (
     "hello", "built", "first_step", "warmup", "sample", "launch", "split", "memory", "loss", "proof", "probe",
+    "evaluation", "trained", "phases",
 )  # fmt: skip
 LAST_WORDS = ("done", "unsupported", "out_of_memory", "failed")
 MOST_BYTES = 64 * 1024 * 1024  # of events: a worker that writes more is broken

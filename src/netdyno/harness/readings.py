@@ -20,6 +20,7 @@ DISAGREEMENT = 0.02  # between the energy counter and the integral of power
 WARMING_C = 5.0  # over the timed window
 THROTTLED_SHARE = 0.05  # of the timed window
 HOST_BOUND = 0.9  # of a step that starts with an empty queue, spent on asking for it
+INPUT_BOUND = 0.95  # of the speed without loading
 FEWEST = 5  # ticks in a window that say something
 
 GPU = "gpu0."  # a run has one device so far; a second would be "gpu1."
@@ -66,7 +67,7 @@ def take_readings(folder: Path, cell: Cell, launched: float) -> Readings:
 
 def _parts(story: Story, trace: Trace, cell: Cell, launched: float) -> list[Readings]:
     window = _window(story, cell.batch, launched)
-    parts = [read_host(trace, window), _told(story)]
+    parts = [read_host(trace, window), _told(story), _loading(story, cell.batch)]
     return [*parts, read_gpu(trace, window), _asking(story)] if cell.device != "cpu" else parts
 
 
@@ -133,6 +134,28 @@ def _told(story: Story) -> Readings:
         found.absent["split"] = split["absent"]
     elif split:
         found.values |= {f"{stage}_s": seconds for stage, seconds in split["stages"].items()}
+    return found
+
+
+def _loading(story: Story, batch: int) -> Readings:
+    """Does the device wait for images? Computing and loading were also timed apart."""
+    phases = story.first("phases")
+    if phases is None:
+        return Readings()
+    samples = story.all("sample")
+    fed = batch / statistics.median(event["seconds"] / event["steps"] for event in samples)
+    compute, load = batch / phases["compute_s"], batch / phases["load_s"]
+    found = Readings(values={"compute_images_per_s": compute, "load_images_per_s": load})
+    found.values["feed_images_per_s"] = batch / phases["feed_s"]
+    stages = {name.removesuffix("_s"): seconds for name, seconds in phases["loader"].items()}
+    found.values |= {f"load_{stage}_s": seconds for stage, seconds in stages.items()}
+    if fed < INPUT_BOUND * compute and load < compute:
+        most = f", most of it {max(stages, key=stages.__getitem__)}" if stages else ""
+        found.flags.append(
+            f"input-bound (the loader gives {load:,.0f} images/s{most}; the device could take {compute:,.0f})"
+        )
+    elif fed < INPUT_BOUND * compute:
+        found.flags.append(f"slowed by feeding (without, it would make {compute:,.0f} images/s)")
     return found
 
 

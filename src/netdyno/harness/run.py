@@ -17,6 +17,7 @@ from netdyno.graph.wire import digest
 from netdyno.harness.complete import FASTEST, Bench
 from netdyno.harness.events import read_story
 from netdyno.harness.fastest import Choice, earlier_choice, look, probe_request
+from netdyno.harness.feeding import Larder, format_of
 from netdyno.harness.folder import RunFolders, write_json
 from netdyno.harness.judge import judge
 from netdyno.harness.launch import Command, launch
@@ -30,6 +31,8 @@ from netdyno.results.cores import crowding
 from netdyno.results.limit import asked_bytes
 from netdyno.results.record import Record
 from netdyno.results.store import Store
+
+SYNTHETIC = "synthetic"
 
 
 class Observer(Protocol):
@@ -54,6 +57,7 @@ class Campaign:
     interpreters: Mapping[str, Interpreter]  # by framework
     machine: str
     gpus: tuple[int, ...] = ()  # as the monitor numbers them, in the order in which frameworks see them
+    larder: Larder = field(default_factory=dict)  # what cells with real data are fed
     environment: Mapping[str, Any] = field(default_factory=dict)
 
     def side(self, cell: Cell) -> WorkerSide:
@@ -138,7 +142,10 @@ def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> tuple[Command
     }
     entry = campaign.bench.entry(cell.network, cell.dataset)
     settings = campaign.settings.for_worker(cell.device, entry.steps)
-    return campaign.command(cell, folder), measure_request(cell, training, side, settings), about
+    request = measure_request(cell, training, side, settings)
+    if cell.data != SYNTHETIC:
+        request |= {"files": campaign.larder[cell.dataset, format_of(cell)].for_request(cell)}
+    return campaign.command(cell, folder), request, about
 
 
 def _choice(run: PlannedRun, asked: tuple[Command, dict[str, Any]], campaign: Campaign, observer: Observer) -> Choice:

@@ -13,7 +13,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "device": ("cpu", "cuda"),
     "precision": ("float32", "tf32", "bfloat16", "float16"),
     "execution": ("eager", "compiled", "cudagraph", "compiled-cudagraph", "fastest"),
-    "data": ("synthetic",),
+    "data": ("synthetic", "packed", "native"),
     "parallelism": ("none",),
 }
 

@@ -12,15 +12,16 @@ from sqlalchemy import Connection, Engine, Integer, Row, create_engine, delete, 
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from netdyno.errors import NetdynoError, unknown
-from netdyno.results import migrate
+from netdyno.results import course_rows, migrate
 from netdyno.results.cell import FIELDS
+from netdyno.results.course import Course
 from netdyno.results.faults import told
 from netdyno.results.limit import Limit
 from netdyno.results.location import Place, read_location
 from netdyno.results.proof import Proof
 from netdyno.results.record import Record
 from netdyno.results.rows import from_row, to_row
-from netdyno.results.tables import LIMITS, PROOFS, RECORDS
+from netdyno.results.tables import COURSES, LIMITS, PROOFS, RECORDS
 
 FILTERS = (*FIELDS, "series", "outcome")
 WAIT_S = 30.0  # for another process's lock
@@ -107,6 +108,19 @@ class Store:
         with told(self._place), self._engine.connect() as connection:
             row = connection.execute(query.order_by(LIMITS.c.found_at.desc())).mappings().first()
         return None if row is None else Limit(**row)
+
+    def add_course(self, course: Course) -> None:
+        """Keep a course: on disk when this returns."""
+        with told(self._place), _writing(self._engine) as connection:
+            connection.execute(insert(COURSES), course_rows.to_row(course))
+
+    def courses(self, machine: str | None = None) -> list[Course]:
+        """Every course, oldest first."""
+        query = select(COURSES).order_by(COURSES.c.started_at, COURSES.c.id)
+        if machine is not None:
+            query = query.where(COURSES.c.machine == machine)
+        with told(self._place), self._engine.connect() as connection:
+            return [course_rows.from_row(dict(row)) for row in connection.execute(query).mappings()]
 
     def has(self, record_id: str) -> bool:
         """Whether a record of that id is kept."""

@@ -1,5 +1,5 @@
-"""What the database looks like: a row for each run, one for the largest batch that
-fits, and one for the last proof of a framework on a network.
+"""What the database looks like: a row for each run, for each course, for the largest batch
+that fits, and for the last proof of a framework on a network.
 
 A change here needs a new file in migrations/versions; a test holds the two equal.
 """
@@ -89,6 +89,44 @@ RECORDS = Table(
     Index("records_by_network", "network", "dataset", "framework"),
     Index("records_by_framework", "framework"),
     Index("records_by_start", "started_at"),
+)
+
+COURSES = Table(
+    "courses",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("network", Text, nullable=False),
+    Column("dataset", Text, nullable=False),
+    Column("framework", Text, nullable=False),
+    Column("device", Text, nullable=False),
+    Column("precision", Text, nullable=False),
+    Column("execution", Text, nullable=False),
+    Column("data", Text, nullable=False),
+    Column("parallelism", Text, nullable=False),
+    Column("batch", Integer, nullable=False),
+    Column("threads", Integer, nullable=False),
+    Column("cell_key", Text, nullable=False),  # the ten columns above in one
+    Column("machine", Text, nullable=False),
+    Column("goal", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("started_at", Text, nullable=False),
+    Column("ended_at", Text, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("steps", Integer, nullable=False),
+    Column("train_s", AnyFloat),
+    Column("wall_s", AnyFloat),
+    Column("curve", JSON, nullable=False),  # [{step, train_s, wall_s, accuracy, loss}, ...]
+    Column("readings", JSON, nullable=False),
+    Column("absent", JSON, nullable=False),
+    Column("versions", JSON, nullable=False),
+    Column("settings", JSON, nullable=False),
+    Column("environment", JSON, nullable=False),
+    Column("graph_digest", Text, nullable=False),
+    Column("worker_hash", Text, nullable=False),
+    Column("netdyno_version", Text, nullable=False),
+    Index("courses_by_goal", "machine", "cell_key", "source", "goal"),
 )
 
 LIMITS = Table(

@@ -4,6 +4,9 @@ Caffe infers by itself which blobs need a gradient, but knows nothing of values 
 value carries whether it needs one, and a layer spells `propagate_down` out wherever Caffe would infer otherwise.
 """
 
+import os
+import shutil
+import tempfile
 from collections import OrderedDict, namedtuple
 
 from netdyno_worker.contract import Unsupported
@@ -119,6 +122,18 @@ def to_text(fields, indent=""):
         else:
             lines.append("%s%s: %s\n" % (indent, name, _literal(value)))
     return "".join(lines)
+
+
+def from_text(make, text):
+    """What `make` makes of a file's path: Caffe reads its nets from files only."""
+    folder = tempfile.mkdtemp(prefix="netdyno-caffe-")
+    try:
+        path = os.path.join(folder, "net.prototxt")
+        with open(path, "w") as file:
+            file.write(text)
+        return make(path)
+    finally:
+        shutil.rmtree(folder)
 
 
 def _literal(value):

@@ -1,16 +1,15 @@
 """Trains a program with Caffe: a net and a solver per update, written as prototxt, stepped by Caffe itself."""
 
 import math
-import os
-import shutil
-import tempfile
 
 import caffe
 import numpy as np
 from caffe.proto import caffe_pb2
 
 from netdyno_worker.adapters._caffe_layers import Manner, write_net
-from netdyno_worker.adapters._caffe_net import Word, to_text
+from netdyno_worker.adapters._caffe_net import Word, from_text, to_text
+from netdyno_worker.adapters._caffe_pipeline import DatumPipeline
+from netdyno_worker.adapters._pipeline_inputs import filled_inputs
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.program import shapes
 
@@ -66,6 +65,9 @@ class CaffeTrainer(Trainer):
         if self._job.device == "cuda":
             min(self._blobs.values(), key=lambda blob: blob.count).data[...]
 
+    def pipeline(self, files):
+        return DatumPipeline(files, filled_inputs(self._program, files), self.feed)
+
     def settings(self):
         kinds = [SOLVERS[update.optimizer["kind"]] for update in self._program.updates]
         chosen = {"layout": "nchw", "optimizer": ", ".join(kind + "Solver" for kind in kinds)}
@@ -120,7 +122,7 @@ class _Update(object):
         written.minimise(update.loss)
         text = _solver_text(update.optimizer) + "train_net_param {\n%s}\n" % written.text()
         make = caffe.AdamSolver if update.optimizer["kind"] == "adam" else caffe.SGDSolver
-        self.solver = _from_file(make, text)
+        self.solver = from_text(make, text)
         self.built = _Built(self.solver.net, written)
 
     def gradients(self):
@@ -206,7 +208,7 @@ class _Statistics(object):
 
 def _outputs_net(job):
     written = write_net(job.program, job.program.outputs, (), _manner(True))
-    return _Built(_from_file(lambda path: caffe.Net(path, caffe.TRAIN), written.text()), written)
+    return _Built(from_text(lambda path: caffe.Net(path, caffe.TRAIN), written.text()), written)
 
 
 def _manner(apart):
@@ -222,18 +224,6 @@ def _solver_text(rule):
     else:
         fields.append(("momentum", rule["momentum"] if rule["kind"] == "momentum" else 0.0))
     return to_text(fields + [("solver_mode", Word("CPU")), ("snapshot_after_train", False)])
-
-
-def _from_file(make, text):
-    """Caffe reads its nets from files only."""
-    folder = tempfile.mkdtemp(prefix="netdyno-caffe-")
-    try:
-        path = os.path.join(folder, "net.prototxt")
-        with open(path, "w") as file:
-            file.write(text)
-        return make(path)
-    finally:
-        shutil.rmtree(folder)
 
 
 def _choose_device(device):

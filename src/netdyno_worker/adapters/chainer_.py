@@ -11,6 +11,7 @@ from chainer.backends import cuda, intel64
 
 from netdyno_worker.adapters._chainer_batch_norm import batch_norm_for
 from netdyno_worker.adapters._chainer_source import write_source
+from netdyno_worker.adapters._pipeline_inputs import filled_inputs
 from netdyno_worker.contract import Trainer, Unsupported
 
 
@@ -65,6 +66,13 @@ class ChainerTrainer(Trainer):
     def reserved_bytes(self):
         """What the memory pool has taken: it gives nothing back, and keeps no peak of what is in use."""
         return None if self._device.xp is np else cuda.memory_pool.total_bytes()
+
+    def pipeline(self, files):
+        try:
+            from netdyno_worker.adapters._chainer_pipeline import FolderPipeline
+        except ImportError as error:
+            raise Unsupported("Chainer opens images with Pillow, which is missing (%s); use packed data" % error)
+        return FolderPipeline(files, filled_inputs(self._program, files), self.feed)
 
     def settings(self):
         return {

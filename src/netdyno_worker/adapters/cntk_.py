@@ -9,6 +9,8 @@ import numpy as np
 from netdyno_worker.adapters._cntk_learners import learner_for
 from netdyno_worker.adapters._cntk_leaves import Leaves
 from netdyno_worker.adapters._cntk_ops import translate
+from netdyno_worker.adapters._cntk_pipeline import MapPipeline
+from netdyno_worker.adapters._pipeline_inputs import filled_inputs
 from netdyno_worker.contract import Trainer, Unsupported
 
 BLOCKS_GRADIENTS = ("stop_gradient", "bernoulli", "normal")
@@ -53,6 +55,9 @@ class CntkTrainer(Trainer):
         """CNTK returns from a CPU when it is done; on a GPU, reading a loss waits for everything before it."""
         if self._job.device == "cuda":
             self._updates[-1].last_loss()
+
+    def pipeline(self, files):
+        return MapPipeline(files, filled_inputs(self._job.program, files), self.feed)
 
     def settings(self):
         return {

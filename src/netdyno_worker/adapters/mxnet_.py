@@ -7,8 +7,10 @@ import mxnet as mx
 import numpy as np
 
 from netdyno_worker.adapters._mxnet_optimizers import optimizer
+from netdyno_worker.adapters._mxnet_pipeline import RecordPipeline
 from netdyno_worker.adapters._mxnet_statistics import unmoved, variance_scales
 from netdyno_worker.adapters._mxnet_symbols import translate
+from netdyno_worker.adapters._pipeline_inputs import filled_inputs
 from netdyno_worker.contract import Trainer, Unsupported
 
 
@@ -42,6 +44,7 @@ class MxnetTrainer(Trainer):
         for name, value in self._symbols.constants.items():
             self._arrays.add(name, value)
         self._updates = [self._update(update) for update in job.program.updates]
+        self._outputs = None
 
     def feed(self, batch):
         for name, array in batch.items():
@@ -55,6 +58,10 @@ class MxnetTrainer(Trainer):
         mx.nd.waitall()
         for update in self._updates:
             update.raise_errors()
+
+    def pipeline(self, files):
+        inputs = filled_inputs(self._program, files)
+        return RecordPipeline(files, inputs, [self._arrays[inputs.images], self._arrays[inputs.labels]])
 
     def settings(self):
         return {
@@ -74,8 +81,10 @@ class MxnetTrainer(Trainer):
 
     def _read_outputs(self):
         names = self._program.outputs
-        probe = self._arrays.bind_probe(mx.sym.Group([self._symbols.values[name] for name in names]))
-        found = probe.forward(is_train=True)
+        if self._outputs is None:
+            self._outputs = self._arrays.bind_probe(mx.sym.Group([self._symbols.values[name] for name in names]))
+        self._arrays.refresh(self._outputs)
+        found = self._outputs.forward(is_train=True)
         return self._shaped({name: array.asnumpy() for name, array in zip(names, found)})
 
     def _read_losses(self):
@@ -159,6 +168,11 @@ class _Arrays(object):
     def bind_probe(self, symbol, trained=()):
         """The same for looking only: it moves copies of the running statistics."""
         return self._bind(symbol, trained, {name: self[name].copy() for name in symbol.list_auxiliary_states()})
+
+    def refresh(self, probe):
+        """Let a probe that is used again start from the running statistics as they are."""
+        for name, copy in probe.aux_dict.items():
+            self[name].copyto(copy)
 
     def _bind(self, symbol, trained, states):
         arguments = {name: self[name] for name in symbol.list_arguments()}

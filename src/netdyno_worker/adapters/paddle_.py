@@ -7,7 +7,9 @@ import paddle
 from paddle.nn import functional
 
 from netdyno_worker.adapters._paddle_lrn import local_response_norm
+from netdyno_worker.adapters._paddle_pipeline import FolderPipeline
 from netdyno_worker.adapters._paddle_source import transposed_parameters, write_source
+from netdyno_worker.adapters._pipeline_inputs import filled_inputs
 from netdyno_worker.contract import Trainer, Unsupported
 
 
@@ -42,9 +44,12 @@ class PaddleTrainer(Trainer):
         self._outputs = None
 
     def feed(self, batch):
-        for name, array in batch.items():
-            kind = np.int64 if array.dtype.kind == "i" else np.float32
-            self._values[name] = paddle.to_tensor(np.ascontiguousarray(array, kind))
+        kinds = {name: np.int64 if array.dtype.kind == "i" else np.float32 for name, array in batch.items()}
+        arrays = {name: np.ascontiguousarray(array, kinds[name]) for name, array in batch.items()}
+        self._place({name: paddle.to_tensor(array) for name, array in arrays.items()})
+
+    def _place(self, tensors):
+        self._values.update(tensors)
         for update in self._updates:
             update.bind(self._values)
 
@@ -73,6 +78,9 @@ class PaddleTrainer(Trainer):
             ("backward", lambda: [update.backward() for update in self._updates]),
             ("update", self.step),
         ]
+
+    def pipeline(self, files):
+        return FolderPipeline(files, filled_inputs(self._program, files), self._place)
 
     def settings(self):
         kinds = ", ".join(type(update.optimizer).__name__ for update in self._updates)

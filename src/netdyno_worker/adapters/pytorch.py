@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from netdyno_worker.adapters._pytorch_capture import Captured
+from netdyno_worker.adapters._pytorch_feed import feeder
 from netdyno_worker.adapters._pytorch_updates import COMPILED, NARROW, Function, Update
 from netdyno_worker.contract import Trainer, Unsupported
 
@@ -40,16 +41,22 @@ class TorchTrainer(Trainer):
         self._layout = _layout(job)
         self._values = OrderedDict((p.name, self._parameter(p)) for p in job.program.parameters)
         self._updates = [Update(job, update, self._values) for update in job.program.updates]
+        self._fed = None  # names of the inputs, once there are tensors for them
+        self._copy = feeder(job.device)
         self._outputs = None
         self._recorded = []
         self._step = self._record_and_step if job.execution in CAPTURED else self._each_update("run")
 
     def feed(self, batch):
-        for name, array in batch.items():
-            if name in self._values:
-                self._values[name].copy_(self._placed(array))  # a recorded step reads these very tensors
-            else:
-                self._values[name] = self._placed(array)
+        if self._fed is None:
+            self._feed_first(batch)
+        else:
+            self._copy([self._values[name] for name in self._fed], [batch[name] for name in self._fed])
+
+    def _feed_first(self, batch):
+        """Steps are bound to these very tensors; later batches are copied into them."""
+        self._fed = sorted(batch)
+        self._values.update((name, self._placed(batch[name])) for name in self._fed)
         for update in self._updates:
             update.bind(self._values)
 

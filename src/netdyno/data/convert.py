@@ -1,0 +1,212 @@
+"""How a split gets from one format into another: on all cores, in order, in constant memory; continued if stopped."""
+
+import math
+import multiprocessing
+import os
+import shutil
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from pathlib import Path
+
+from netdyno.data.formats import format_to_write
+from netdyno.data.item import About, Item, Source, Writer
+from netdyno.data.recipe import Recipe, about_to_write
+from netdyno.errors import NetdynoError
+
+CHUNK = 64  # items that a process makes before it hands them over, fewer if they are large
+CHUNK_BYTES = 1 << 22
+AHEAD = 3  # chunks for each process that may be waiting to be written
+WRITE_BYTES = 1 << 24
+WRITE_EVERY_S = 0.5
+
+Progress = Callable[[int, float], None]  # items done in all, and a second
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Converted:
+    """How it went: `begun_at` items were there from an earlier, interrupted conversion."""
+
+    count: int
+    begun_at: int
+    seconds: float
+
+    @property
+    def items_per_s(self) -> float:
+        return (self.count - self.begun_at) / self.seconds if self.seconds else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where to and how: in which format, in which folder, cut to which size, with how many processes."""
+
+    format: str
+    folder: Path
+    size: int | None = None
+    processes: int = 1
+
+
+def convert_split(source: Source, split: str, target: Target, progress: Progress) -> Converted | None:
+    """Convert a split into a folder; None if it is there already."""
+    to_format = format_to_write(target.format)
+    about = about_to_write(source, target.format, target.size)
+    if split in to_format.find(target.folder):
+        _check_same(to_format.open(target.folder, split).about, about, target.folder / split)
+        return None
+    writer = to_format.create(target.folder, split, about)
+    try:
+        recipe = Recipe(source=source, about=about, to_pixels=writer.wants_pixels, size=target.size)
+        _check_room(recipe, writer.done, target.folder)
+        return convert(recipe, writer, target.processes, progress)
+    finally:
+        writer.close()
+
+
+def convert(recipe: Recipe, writer: Writer, processes: int, progress: Progress) -> Converted:
+    """Write all items of the recipe's source behind those that are safe, then show the split under its name.
+
+    Whatever ends it (Ctrl-C, a bad item, a full disk): no process is left, and what the writer calls done is safe.
+    """
+    begun_at, count, start = writer.done, recipe.about.count, time.monotonic()
+    if begun_at > count:
+        raise NetdynoError(f"expected at most {count} items written, received a writer that has {begun_at}.")
+    with _pool(recipe, processes, count - begun_at) as pool:
+        for items in _batches(_chunks(pool, processes, range(begun_at, count, _chunk_items(recipe)))):
+            writer.write(items)
+            progress(writer.done, (writer.done - begun_at) / max(time.monotonic() - start, 1e-9))
+    if writer.done != count:
+        raise NetdynoError(f"expected {count} items written, received a writer that counts {writer.done}.")
+    writer.finish()
+    return Converted(count=count, begun_at=begun_at, seconds=time.monotonic() - start)
+
+
+def _check_same(there: About, wanted: About, where: Path) -> None:
+    """Another part of the data, or other pixels, are not what was asked for."""
+    if there.count != wanted.count or (None not in (there.shape, wanted.shape) and there.shape != wanted.shape):
+        raise NetdynoError(
+            f"{where}: expected {_words(wanted)}, there are {_words(there)}.",
+            hint="Name another folder with --out, or delete it.",
+        )
+
+
+def _words(about: About) -> str:
+    shape = f" of {'×'.join(map(str, about.shape))}" if about.shape else ""
+    return f"{about.count:,} images{shape}"
+
+
+def _check_room(recipe: Recipe, done: int, folder: Path) -> None:
+    """Before hours are spent; of encoded images the size is not known beforehand."""
+    if not recipe.to_pixels:
+        return
+    wanted = (recipe.about.count - done) * math.prod(recipe.about.shape or ())
+    free = shutil.disk_usage(folder).free
+    if wanted > free:
+        raise NetdynoError(f"{folder}: expected {wanted:,} bytes free on its disk, there are {free:,}.")
+
+
+def _chunk_items(recipe: Recipe) -> int:
+    """So that what is on its way is bounded in bytes: judged by the first item, which may stand for the others."""
+    return max(1, min(CHUNK, CHUNK_BYTES // max(1, _bytes_of(recipe.item(0)))))
+
+
+def _chunks(pool: "_Pool", processes: int, starts: range) -> Iterator[list[Item]]:
+    """In order, with a bounded number on their way."""
+    waiting: deque[Future[list[Item]]] = deque()
+    for first in starts:
+        waiting.append(pool.submit(first, min(first + starts.step, starts.stop)))
+        if len(waiting) >= AHEAD * processes:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _batches(chunks: Iterator[list[Item]]) -> Iterator[list[Item]]:
+    """Chunks together, as many as come in half a second or to 16 MiB: making a write durable costs a disk's turn."""
+    items: list[Item] = []
+    size, since = 0, time.monotonic()
+    for chunk in chunks:
+        items += chunk
+        size += sum(_bytes_of(item) for item in chunk)
+        if size >= WRITE_BYTES or time.monotonic() - since >= WRITE_EVERY_S:
+            yield items
+            items, size, since = [], 0, time.monotonic()
+    if items:
+        yield items
+
+
+def _bytes_of(item: Item) -> int:
+    return len(item.encoded) if item.encoded is not None else item.pixels.nbytes if item.pixels is not None else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    executor: Executor
+    make: Callable[[int, int], list[Item]]
+
+    def submit(self, first: int, last: int) -> "Future[list[Item]]":
+        return self.executor.submit(self.make, first, last)
+
+
+@contextmanager
+def _pool(recipe: Recipe, processes: int, count: int) -> Iterator[_Pool]:
+    """Processes where images are decoded or encoded; threads where they are only read, which the disk does."""
+    executor: Executor
+    if recipe.is_work and processes > 1 and count > CHUNK:
+        executor = _started_processes(recipe, processes)
+        pool = _Pool(executor, _make)
+    else:
+        executor = ThreadPoolExecutor(processes)
+        pool = _Pool(executor, lambda first, last: [recipe.item(index) for index in range(first, last)])
+    try:
+        yield pool
+    except BrokenProcessPool as error:
+        raise NetdynoError(
+            "a process that decodes or encodes images ended without a word; perhaps memory ran out.",
+            hint="What is written is safe; the same command continues.",
+        ) from error
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def _started_processes(recipe: Recipe, processes: int) -> Executor:
+    """Not forks of this process, which has threads; started deaf to Ctrl-C, which is for the parent: it ends them."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["__main__", __name__])
+    executor = ProcessPoolExecutor(processes, context, _begin, (recipe,))
+    heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        for _ in range(processes):
+            executor.submit(_make, 0, 0)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+    return executor
+
+
+_recipe: Recipe | None = None  # of a process of the pool, set when it begins: sent once, not with every chunk
+
+
+def _begin(recipe: Recipe) -> None:
+    """A process ends with its parent, even if that is killed."""
+    global _recipe
+    _recipe = recipe
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _make(first: int, last: int) -> list[Item]:
+    if _recipe is None:
+        raise RuntimeError("a process of the pool was given items before it began")
+    return [_recipe.item(index) for index in range(first, last)]

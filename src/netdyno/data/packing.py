@@ -1,0 +1,51 @@
+"""A dataset in the format that someone wants to learn from: where it lies, and how it is made if it is missing."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from netdyno.data.catalog import Dataset, find_dataset
+from netdyno.data.convert import Target, convert_split
+from netdyno.data.formats import format_to_write, needs_pixels
+from netdyno.data.item import SPLITS, About
+from netdyno.data.places import folder_of, open_dataset
+
+PACKED = "packed"
+AROUND = 256 / 224  # how much more than a network's window is kept of images that have no size in common
+
+Progress = Callable[[str, int, int], None]  # split, images done, of how many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """Both splits of a dataset in one format, and what is known of the one to train with."""
+
+    source: str
+    format: str
+    folder: Path
+    about: About
+
+    def packed_file(self, split: str) -> Path:
+        """Where the split's only file lies, if it is packed."""
+        return self.folder / f"{split}.{PACKED}"
+
+
+def make_ready(home: Path, name: str, format_name: str, progress: Progress) -> Ready:
+    """A dataset that is here, in whatever format; splits that are missing in the wanted one are written now."""
+    dataset, wanted = find_dataset(name), format_to_write(format_name)
+    folder = folder_of(home, name, format_name)
+    for split in SPLITS:
+        if split not in wanted.find(folder):
+            _write(home, dataset, split, format_name, progress)
+    return Ready(source=name, format=format_name, folder=folder, about=wanted.open(folder, "train").about)
+
+
+def _write(home: Path, dataset: Dataset, split: str, format_name: str, progress: Progress) -> None:
+    source = open_dataset(home, dataset, split)
+    count = source.about.count
+    varied = source.about.shape is None and needs_pixels(format_name)
+    size = round(AROUND * dataset.shape[0]) if varied else None
+    folder = folder_of(home, dataset.name, format_name)
+    target = Target(format=format_name, folder=folder, size=size, processes=os.cpu_count() or 1)
+    convert_split(source, split, target, lambda done, _: progress(split, done, count))

@@ -1,0 +1,103 @@
+"""What happens to an item between two formats: kept as it is, encoded, decoded, or cut to a size."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from netdyno.data.formats import needs_pixels, takes_pixels
+from netdyno.data.images import encoded_of, pixels_of, size_of
+from netdyno.data.item import About, Item, Pixels, Source
+from netdyno.errors import NetdynoError
+
+SAMPLED = 64  # images that are looked at to tell whether all are grey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How a source's items become what a writer wants; `about` is what will be written."""
+
+    source: Source
+    about: About
+    to_pixels: bool
+    size: int | None = None
+
+    def item(self, index: int) -> Item:
+        item = self.source.item(index)
+        if not self.to_pixels:
+            return _encoded(item)
+        _, _, channels = self.about.shape or (0, 0, 0)
+        pixels = _in_channels(item, channels)
+        if self.size is not None:
+            pixels = cut(pixels, self.size)
+        if pixels.shape != self.about.shape:
+            raise _other_shape(index, item, pixels, self.about)
+        return replace(item, pixels=pixels, encoded=None)
+
+    @property
+    def is_work(self) -> bool:
+        """Whether images change their form, which is worth other processes; copying is not."""
+        return self.size is not None or (self.source.item(0).pixels is not None) != self.to_pixels
+
+
+def about_to_write(source: Source, to_format: str, size: int | None) -> About:
+    """What a split will be: pixels need one shape, which may have to be found out or made."""
+    about = source.about
+    if size is not None and not takes_pixels(to_format):
+        raise NetdynoError(
+            f"--size: expected for a format of pixels, '{to_format}' keeps images as they are encoded."
+        )
+    if about.count == 0:
+        raise NetdynoError("expected a split with images in it, received an empty one.")
+    if size is not None:
+        return replace(about, shape=(size, size, _channels(source)))
+    if about.shape is None and needs_pixels(to_format):
+        return replace(about, shape=_shape_of(source.item(0)))
+    return about
+
+
+def cut(pixels: Pixels, size: int) -> Pixels:
+    """The shorter side becomes `size`, then the centre is kept; done at once, on the largest centred square."""
+    from PIL import Image  # images.py has told who lacks it
+
+    height, width, channels = pixels.shape
+    side = min(height, width)
+    left, top = (width - side) / 2, (height - side) / 2
+    image = Image.fromarray(pixels[:, :, 0] if channels == 1 else pixels)
+    resized = image.resize((size, size), Image.Resampling.BILINEAR, box=(left, top, left + side, top + side))
+    return np.asarray(resized, np.uint8).reshape(size, size, channels)
+
+
+def _encoded(item: Item) -> Item:
+    """Byte for byte where it was encoded."""
+    return item if item.encoded is not None else replace(item, encoded=encoded_of(item), pixels=None)
+
+
+def _in_channels(item: Item, channels: int) -> Pixels:
+    """Grey becomes colour where colour is wanted; colour never becomes grey without being asked."""
+    found = _shape_of(item)[2]
+    if found > channels:
+        raise NetdynoError(f"image {item.name}: expected a grey image as the others are, received a coloured one.")
+    return pixels_of(item, channels)
+
+
+def _channels(source: Source) -> int:
+    if source.about.shape is not None:
+        return source.about.shape[2]
+    count = source.about.count
+    chosen = sorted({index * count // SAMPLED for index in range(SAMPLED)})
+    return max(_shape_of(source.item(index))[2] for index in chosen)
+
+
+def _shape_of(item: Item) -> tuple[int, int, int]:
+    if item.pixels is not None:
+        height, width, channels = item.pixels.shape
+        return height, width, channels
+    return size_of(item.encoded or b"", item.name)
+
+
+def _other_shape(index: int, item: Item, pixels: Pixels, about: About) -> NetdynoError:
+    expected, received = ("×".join(map(str, shape)) for shape in (about.shape or (), pixels.shape))
+    return NetdynoError(
+        f"item {index} (image {item.name}): expected {expected} pixels as the first image has, received {received}.",
+        hint="Cut all to one size with --size N.",
+    )

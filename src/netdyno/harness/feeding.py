@@ -1,0 +1,81 @@
+"""What cells with real data are fed: which files, how their images are transformed, by how many threads."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from netdyno.data.packing import PACKED, Progress, Ready, make_ready
+from netdyno.errors import NetdynoError
+from netdyno.frameworks.spec import find_spec
+from netdyno.harness.customary import customary_transforms
+from netdyno.harness.request import SEED
+from netdyno.harness.train_request import Transforms
+from netdyno.results.cell import Cell
+from netdyno.zoo.datasets import Dataset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Food:
+    """A dataset in one format, ready to be learned."""
+
+    ready: Ready
+    transforms: Transforms
+
+    def for_request(self, cell: Cell) -> dict[str, Any]:
+        """What a worker is told of it."""
+        packed = self.ready.format == PACKED
+        transforms = {**asdict(self.transforms), "resized": not packed and self._varied}
+        return {
+            "format": self.ready.format,
+            "root": str((self.ready.packed_file("train") if packed else self.ready.folder).resolve()),
+            "split": "train",
+            "transforms": transforms,
+            "threads": cell.threads,
+            "count": self.ready.about.count,
+            "classes": len(self.ready.about.classes),
+            "seed": SEED,
+        }
+
+    @property
+    def _varied(self) -> bool:
+        return self.ready.about.shape is None
+
+
+Larder = Mapping[tuple[str, str], Food]
+"""By dataset and format."""
+
+
+def stock(cells: Iterable[Cell], datasets: Mapping[str, Dataset], home: Path, progress: Progress) -> Larder:
+    """Everything that the cells want and that is not drawn on the device, made ready now."""
+    wanted = {(cell.dataset, format_of(cell)) for cell in cells if cell.data != "synthetic"}
+    return {
+        (name, format_name): food_of(datasets[name], make_ready(home, name, format_name, progress))
+        for name, format_name in sorted(wanted)
+    }
+
+
+def food_of(dataset: Dataset, ready: Ready) -> Food:
+    """With what is customarily done to such images; refused if they are not what the network's dataset has."""
+    shape = ready.about.shape
+    if shape is not None and (shape[2] != dataset.channels or min(shape[:2]) < dataset.size):
+        raise NetdynoError(
+            f"{ready.source}: expected images of at least {dataset.size}×{dataset.size}×{dataset.channels},"
+            f" received {'×'.join(map(str, shape))}.",
+            hint="See: netdyno datasets",
+        )
+    transforms = customary_transforms(dataset, ready.source, shape[0] if shape else 0)
+    return Food(ready=ready, transforms=transforms if shape else replace(transforms, pad=0))
+
+
+def format_of(cell: Cell) -> str:
+    """The format that a cell's data lies in."""
+    if cell.data == PACKED:
+        return PACKED
+    spec = find_spec(cell.framework)
+    if not spec.native_format:
+        raise NetdynoError(
+            f"{spec.name} has no data '{cell.data}': it brings no input pipeline of its own.",
+            hint="Use --data packed.",
+        )
+    return spec.native_format

@@ -1,0 +1,93 @@
+"""How CNTK feeds itself: a MinibatchSource whose ImageDeserializer follows a map, decodes and crops ahead."""
+
+import ctypes
+import glob
+import os
+
+import cntk
+import numpy as np
+from cntk.io import ImageDeserializer, MinibatchSource, StreamDef, StreamDefs, transforms
+
+from netdyno_worker.contract import Unsupported
+
+
+class MapPipeline(object):
+    """CNTK's images are blue first, and it subtracts no mean but that of a file: so they are turned round and scaled
+    on their way to the trainer."""
+
+    def __init__(self, files, inputs, feed):
+        """`feed` takes {input name: array}."""
+        _refuse_without_reader()
+        self._inputs = inputs
+        self._feed = feed
+        rule = files.transforms
+        self._factors = [np.float32(1.0 / (255.0 * std)) for std in rule["std"]]
+        self._offsets = [np.float32(-mean / std) for mean, std in zip(rule["mean"], rule["std"])]
+        self._images = np.empty((inputs.batch,) + inputs.shape, np.float32)
+        self._source = _source(files, inputs)
+        self._sparse = cntk.input_variable(inputs.classes, is_sparse=True)
+        self.notes = _notes(rule)
+
+    def feed(self):
+        batch = self._take()
+        found = batch[self._source.streams.images].asarray().reshape(self._images.shape)[:, ::-1]
+        for channel, (factor, offset) in enumerate(zip(self._factors, self._offsets)):
+            np.multiply(found[:, channel], factor, out=self._images[:, channel])
+            self._images[:, channel] += offset
+        self._feed({self._inputs.images: self._images, self._inputs.labels: self._labels(batch)})
+
+    def skip(self):
+        self._take()
+
+    def seconds(self):
+        """CNTK tells nothing of its stages."""
+        return {}
+
+    def close(self):
+        """Its threads end with the source."""
+        self._source = None
+
+    def _take(self):
+        return self._source.next_minibatch(self._inputs.batch)
+
+    def _labels(self, batch):
+        rows = batch[self._source.streams.labels].as_sequences(self._sparse)
+        return np.array([row.indices[0] for row in rows])
+
+
+def _source(files, inputs):
+    path = os.path.join(files.root, files.split + "_map.txt")
+    images = StreamDef(field="image", transforms=_transforms(files.transforms, inputs.shape))
+    streams = StreamDefs(images=images, labels=StreamDef(field="label", shape=inputs.classes))
+    return MinibatchSource(ImageDeserializer(path, streams), randomization_seed=files.seed % 2**31)
+
+
+def _transforms(rule, shape):
+    channels, height, width = shape
+    scale = transforms.scale(width=width, height=height, channels=channels, interpolations="linear")
+    if rule["crop"] is None:
+        return [scale]
+    if not rule["resized"]:
+        return [transforms.crop(crop_type="randomside", crop_size=rule["crop"]), scale]
+    area = {"area_ratio": (0.08, 1.0), "aspect_ratio": (3.0 / 4.0, 1.0), "jitter_type": "uniratio"}
+    return [transforms.crop(crop_type="randomarea", **area), scale]
+
+
+def _notes(rule):
+    notes = {"order": "shuffled by chunks", "decode": "OpenCV, in CNTK's threads"}
+    if rule["crop"] is not None and not rule["flip"]:
+        notes["flip"] = "as often as not: it comes with CNTK's random crops"
+    if rule["crop"] is None and rule["flip"]:
+        notes["flip"] = "none: it comes with CNTK's random crops only"
+    if rule["pad"]:
+        notes["pad"] = "none: CNTK does not pad"
+    return notes
+
+
+def _refuse_without_reader():
+    """The part of CNTK that reads images wants libraries that systems of today lack."""
+    (path,) = glob.glob(os.path.join(os.path.dirname(cntk.__file__), "libs", "Cntk.Deserializers.Image-*.so"))
+    try:
+        ctypes.CDLL(path)
+    except OSError as error:
+        raise Unsupported("CNTK's image reader does not load (%s); use packed data" % error)

@@ -1,0 +1,77 @@
+"""How well does it answer? Accuracy and loss on a whole split, by the training's own graph or one for evaluation."""
+
+import gc
+from collections import namedtuple
+
+import numpy as np
+
+from netdyno_worker.loader import Loader
+
+# correct: images whose largest logit is their label's. loss: mean cross-entropy over all `count` images.
+Score = namedtuple("Score", "correct count loss")
+
+
+class Examiner(object):
+    """Asks a split. `beside` is None where the training's own graph answers; else it is a function
+    (parameters, number of the evaluation) -> a trainer of the graph that does."""
+
+    def __init__(self, batches, threads, logits, beside=None):
+        self._batches = batches
+        self._threads = threads
+        self._logits = logits
+        self._beside = beside
+        self._number = 0
+
+    def score(self, trainer):
+        """The training goes on afterwards as if nothing had been asked, once it is fed again."""
+        self._number += 1
+        if self._beside is None:
+            return evaluate(trainer, self._batches, self._threads, self._logits)
+        other = self._beside(trainer.read("parameters"), self._number)
+        found = evaluate(other, self._batches, self._threads, self._logits)
+        del other
+        gc.collect()  # frameworks tie knots that hold a device's memory
+        return found
+
+
+def evaluate(trainer, batches, threads, logits):
+    """The score of the output `logits`; the last batch is filled up with images that do not count."""
+    loader = Loader(batches, threads)
+    correct, loss = 0, 0.0
+    try:
+        for first in range(0, batches.count, batches.size):
+            batch = loader.take()
+            trainer.feed(batch)
+            real = min(batches.size, batches.count - first)
+            right, losses = _marked(trainer.read("outputs")[logits][:real], batch[batches.labels_name][:real])
+            correct, loss = correct + right, loss + losses
+    finally:
+        loader.stop()
+    return Score(correct, batches.count, loss / batches.count)
+
+
+def affine_values(table, parameters, shapes):
+    """{name: float32 array} of the parameters that stand for a batch norm with its running statistics.
+
+    Each row says of which; `shapes` tells whether a convolution's weight is wanted or a matrix.
+    """
+    found = {}
+    for row in table:
+        gamma, beta, mean, variance = (_wide(parameters[row[role]]) for role in ("gamma", "beta", "mean", "variance"))
+        factor = gamma / np.sqrt(variance + row["epsilon"])
+        whole = np.diag(factor) if len(shapes[row["scale"]]) == 2 else factor.reshape(shapes[row["scale"]])
+        found[row["scale"]] = np.ascontiguousarray(whole, dtype=np.float32)
+        found[row["shift"]] = np.ascontiguousarray(beta - mean * factor, dtype=np.float32)
+    return found
+
+
+def _marked(logits, labels):
+    """(how many are right, the sum of their cross-entropies)."""
+    logits = _wide(logits)
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    losses = np.log(np.exp(shifted).sum(axis=1)) - shifted[np.arange(len(labels)), labels]
+    return int((logits.argmax(axis=1) == labels).sum()), float(losses.sum())
+
+
+def _wide(array):
+    return np.asarray(array, dtype=np.float64)

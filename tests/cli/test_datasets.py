@@ -1,0 +1,179 @@
+"""`netdyno datasets` as a user runs it: listing, getting, converting, being stopped and killed, and being wrong."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import psutil
+import pytest
+from tests.conftest import hear_ctrl_c
+from tests.data.samples import encoded_items, write
+
+from netdyno.data import formats, image_folder
+
+
+def _convert_in_background(netdyno, *arguments):
+    return subprocess.Popen(
+        netdyno.command("datasets", "convert", *arguments),
+        env=netdyno.environment,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=_begin_on_two_cores,
+    )
+
+
+def _begin_on_two_cores():
+    """So that it takes its time on any machine."""
+    hear_ctrl_c()
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+
+
+def _family(pid):
+    return psutil.Process(pid).children(recursive=True)
+
+
+def _wait_until(true, limit_s=60.0):
+    end = time.monotonic() + limit_s
+    while not true():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+
+
+def _all_gone(processes, limit_s=15.0):
+    _, alive = psutil.wait_procs(processes, timeout=limit_s)
+    return alive == []
+
+
+def test_the_list_says_what_there_is_and_how_it_would_come_here(netdyno):
+    done = netdyno("datasets")
+    assert done.returncode == 0
+    lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.strip()}
+    assert "60,000" in lines["mnist"]
+    assert "not here" in lines["mnist"]
+    assert "--from FOLDER" in lines["imagenet"]
+    assert "drawn when needed" in lines["shapes"]
+    assert not netdyno.home.exists()
+
+
+def test_json_has_its_fields(netdyno):
+    netdyno("datasets", "get", "shapes", "--count", "50")
+    rows = {row["name"]: row for row in netdyno.json("datasets")}
+    assert list(rows["mnist"]) == ["name", "splits", "shape", "classes", "drawn", "published", "here"]
+    assert rows["mnist"]["here"] == []
+    (here,) = rows["shapes"]["here"]
+    assert list(here) == ["format", "folder", "splits", "bytes"]
+    assert (here["format"], here["splits"]) == ("packed", ["train", "test"])
+    assert here["bytes"] > 2 * 50 * 28 * 28
+
+
+def test_shapes_are_drawn_into_a_format_and_a_second_time_are_there(netdyno):
+    done = netdyno("datasets", "get", "shapes-cifar10", "--to", "idx", "--count", "100")
+    assert done.returncode == 0, done.stderr
+    assert "train: 100 images" in done.stdout
+    folder = netdyno.home / "datasets" / "shapes-cifar10" / "idx"
+    source = formats.open_split(folder, "test")
+    assert (source.about.count, source.about.shape) == (100, (32, 32, 3))
+    assert "has it already" in netdyno("datasets", "get", "shapes-cifar10", "--to", "idx", "--count", "100").stdout
+
+
+def test_a_folder_is_converted_beside_itself_at_a_size(netdyno, tmp_path):
+    write(image_folder, tmp_path / "photos", encoded_items(70))
+    done = netdyno("datasets", "convert", str(tmp_path / "photos"), "--to", "packed", "--size", "8")
+    assert done.returncode == 0, done.stderr
+    assert "train: 70 images, each cut to 8×8 in" in done.stdout
+    assert formats.open_split(tmp_path / "photos-packed", "train").about.shape == (8, 8, 3)
+
+
+def test_only_the_split_that_was_asked_for_is_converted(netdyno, tmp_path):
+    out = tmp_path / "out"
+    arguments = ("convert", "shapes", "--to", "packed", "--out", str(out), "--split", "test", "--count", "10")
+    assert netdyno("datasets", *arguments).returncode == 0
+    assert formats.format_in(out).find(out) == ["test"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["get", "minst"], ["no dataset named 'minst'", "Did you mean 'mnist'?"]),
+        (["get", "imagenet"], ["may not be passed on", "--from FOLDER"]),
+        (["get", "mnist", "--from", "/no/such/folder"], ["--from", "/no/such/folder"]),
+        (["get", "shapes", "--to", "pakced"], ["no format to write named 'pakced'", "Did you mean 'packed'?"]),
+        (["get", "shapes", "--from", "."], ["drawn", "expected no --from"]),
+        (["get", "shapes", "--count", "0"], ["--count", "0"]),
+        (["convert", "/no/such/folder", "--to", "packed"], ["no folder or dataset named '/no/such/folder'"]),
+        (["convert", "mnist", "--to", "packed"], ["mnist has no train split here", "netdyno datasets get mnist"]),
+        (["convert", "shapes", "--to", "tar", "--size", "8"], ["--size", "'tar' keeps"]),
+        (["convert", "shapes", "--to", "packed", "--split", "valid"], ["no split named 'valid'"]),
+        (["convert", "shapes"], ["--to"]),
+    ],
+)
+def test_a_mistake_gets_one_clear_line(netdyno, arguments, words):
+    done = netdyno("datasets", *arguments)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr
+
+
+def test_an_image_that_is_cut_off_is_named_and_nothing_is_shown(netdyno, tmp_path):
+    write(image_folder, tmp_path / "photos", encoded_items(9))
+    (damaged, *_) = sorted((tmp_path / "photos").rglob("*.JPEG"))
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+    done = netdyno("datasets", "convert", str(tmp_path / "photos"), "--to", "packed", "--size", "8")
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert damaged.name in done.stderr
+    assert formats.formats()["packed"].find(tmp_path / "photos-packed") == []
+
+
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_a_conversion_that_is_stopped_leaves_no_process_and_continues(netdyno, tmp_path, sign, code):
+    out = tmp_path / "out"
+    arguments = ("shapes", "--to", "tar", "--out", str(out), "--split", "train", "--count", "20000")
+    running = _convert_in_background(netdyno, *arguments)
+    _wait_until(lambda: any(path.stat().st_size > 200_000 for path in out.rglob("*.tar")))
+    family = _family(running.pid)
+    assert len(family) >= 3
+    if sign == signal.SIGINT:
+        os.killpg(running.pid, sign)
+    else:
+        running.kill()
+    _, stderr = running.communicate(timeout=60)
+    assert running.returncode == code
+    assert "Traceback" not in stderr
+    assert _all_gone(family)
+    assert formats.formats()["tar"].find(out) == []
+    done = netdyno("datasets", "convert", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "continued behind" in done.stdout
+    _same_as_drawn(out)
+
+
+def _same_as_drawn(out):
+    from netdyno.data.catalog import find_dataset
+    from netdyno.data.images import pixels_of
+    from netdyno.data.shapes import Shapes
+
+    drawn = Shapes(about=find_dataset("shapes").about("train"), split="train")
+    found = formats.open_split(out, "train")
+    assert found.about.count == 20_000
+    for index in range(0, 20_000, 37):
+        expected = drawn.item(3 * index)
+        assert found.item(index).label == expected.label
+        assert np.array_equal(pixels_of(found.item(index), 1), expected.pixels)
+
+
+def test_a_dataset_from_a_folder_is_listed_where_it_lies(netdyno, tmp_path):
+    write(image_folder, tmp_path / "mine", encoded_items(30))
+    done = netdyno("datasets", "get", "imagenet", "--from", str(tmp_path / "mine"))
+    assert done.returncode == 0, done.stderr
+    assert f"linked to {tmp_path / 'mine'}" in done.stdout
+    rows = json.loads(netdyno("datasets", "--json").stdout)
+    (here,) = next(row for row in rows if row["name"] == "imagenet")["here"]
+    assert (here["format"], here["splits"], here["bytes"]) == ("folder", ["train"], None)
