@@ -21,6 +21,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from netdyno.frameworks.environments import Given, find_interpreter, locate, read_given
 from netdyno.frameworks.home import home
@@ -41,6 +42,13 @@ WARM_UP_S = {"cpu": 6.0, "cuda": 2.0}
 REST_S = {"cpu": 0.25, "cuda": 0.02}  # lets the other side's threads stop spinning: OpenMP's do for 0.2 s
 
 
+class Block(NamedTuple):
+    """How long some steps took, by the clock and by the CPU time of all threads."""
+
+    seconds: float
+    cpu_s: float
+
+
 @dataclass(frozen=True)
 class Side:
     """A process that times blocks on request."""
@@ -59,7 +67,7 @@ class Side:
     def wait_until_ready(self) -> None:
         self._answer()
 
-    def block_s(self, steps: int) -> float:
+    def block(self, steps: int) -> "Block":
         self.begin_block(steps)
         return self.end_block()
 
@@ -68,10 +76,10 @@ class Side:
         self.process.stdin.write(f"{steps}\n")
         self.process.stdin.flush()
 
-    def end_block(self) -> float:
-        seconds = float(self._answer())
+    def end_block(self) -> "Block":
+        seconds, cpu_s = map(float, self._answer().split())
         time.sleep(self.rest_s)
-        return seconds
+        return Block(seconds, cpu_s)
 
     def stop(self) -> None:
         assert self.process.stdin is not None
@@ -90,7 +98,7 @@ class Side:
 def main() -> None:
     options = read_options()
     print(f"{'framework':<17}{'network':<22}{'batch':>6} {'precision':<10}{'execution':<10}", end="")
-    print(f"{'bare/s':>9}{'netdyno/s':>11}{'ratio':>8}{'95 % interval':>17}  pairs")
+    print(f"{'bare/s':>9}{'netdyno/s':>11}{'ratio':>8}{'95 % interval':>17}{'by CPU':>8}  pairs")
     short = 0
     for case in options.cases or (every_framework() if options.every_framework else default_cases()):
         short += not report(case, options)
@@ -102,21 +110,23 @@ def main() -> None:
 def report(case: str, options: argparse.Namespace) -> bool:
     """Measure and print one case; did it reach the goal?"""
     cell = read_case(case, options)
-    found: list[tuple[float, float]] = []  # seconds per step, bare and netdyno
+    found: list[tuple[Block, Block]] = []  # of one step, bare and netdyno
     for _ in range(options.processes):
         with tempfile.TemporaryDirectory() as folder:
             netdyno, bare = start_sides(cell, Path(folder), read_given(options.python))
             found += pairs(netdyno, bare, options.pairs, WARM_UP_S[cell.device])
             netdyno.stop()
             bare.stop()
-        if is_decided([bare_s / netdyno_s for bare_s, netdyno_s in found]):
+        ratios = [bare.seconds / netdyno.seconds for bare, netdyno in found]
+        if is_decided(ratios):
             break
-    ratios = [bare_s / netdyno_s for bare_s, netdyno_s in found]
     ratio, (low, high) = statistics.median(ratios), median_interval(ratios)
-    bare_speed, netdyno_speed = (cell.batch / statistics.median(seconds) for seconds in zip(*found, strict=True))
+    bare_s, netdyno_s = (statistics.median(block.seconds for block in side) for side in zip(*found, strict=True))
+    by_cpu = statistics.median(bare.cpu_s / netdyno.cpu_s for bare, netdyno in found)
     name = f"{cell.network}/{cell.dataset}"
     print(f"{cell.framework:<17}{name:<22}{cell.batch:>6} {cell.precision:<10}{cell.execution:<10}", end="")
-    print(f"{bare_speed:>9.1f}{netdyno_speed:>11.1f}{ratio:>8.3f}{low:>9.3f}{high:>8.3f}  {len(ratios)}", flush=True)
+    print(f"{cell.batch / bare_s:>9.1f}{cell.batch / netdyno_s:>11.1f}{ratio:>8.3f}{low:>9.3f}{high:>8.3f}", end="")
+    print(f"{by_cpu:>8.3f}  {len(ratios)}", flush=True)
     return ratio >= GOAL
 
 
@@ -133,18 +143,16 @@ def median_interval(values: list[float]) -> tuple[float, float]:
     return ordered[rank], ordered[-1 - rank]
 
 
-def pairs(netdyno: Side, bare: Side, count: int, warm_up_s: float) -> list[tuple[float, float]]:
-    """Seconds per step of (bare, netdyno), after a common warm-up, in turns whose order alternates."""
+def pairs(netdyno: Side, bare: Side, count: int, warm_up_s: float) -> list[tuple[Block, Block]]:
+    """One step of (bare, netdyno), after a common warm-up, in turns whose order alternates."""
     steps = settle(netdyno, bare, warm_up_s)
     found = []
     for number in range(count):
         if number % 2:
-            bare_s = bare.block_s(steps)
-            netdyno_s = netdyno.block_s(steps)
+            blocks = bare.block(steps), netdyno.block(steps)
         else:
-            netdyno_s = netdyno.block_s(steps)
-            bare_s = bare.block_s(steps)
-        found.append((bare_s / steps, netdyno_s / steps))
+            blocks = (netdyno.block(steps), bare.block(steps))[::-1]
+        found.append(tuple(Block(block.seconds / steps, block.cpu_s / steps) for block in blocks))
     return found
 
 
@@ -157,7 +165,7 @@ def settle(netdyno: Side, bare: Side, warm_up_s: float) -> int:
     steps = 1
     end = time.monotonic() + warm_up_s
     while time.monotonic() < end:
-        seconds = max(netdyno.block_s(steps), bare.block_s(steps))
+        seconds = max(netdyno.block(steps).seconds, bare.block(steps).seconds)
         steps = max(1, min(10 * steps, round(steps * BLOCK_S / seconds)))
     return steps
 

@@ -134,20 +134,20 @@ def monitor() -> bool:
     gpus = visible_gpus()[:1]
     with tempfile.TemporaryDirectory() as name:
         side = busy_side(Path(name))
-        side.block_s(20)  # algorithms are chosen in the first steps
-        steps = max(1, round(BLOCK_S / (side.block_s(20) / 20)))
+        side.block(20)  # algorithms are chosen in the first steps
+        steps = max(1, round(BLOCK_S / (side.block(20).seconds / 20)))
         ratios = []
         for number in range(PAIRS):
             seconds = {}
             for watched in (number % 2 == 0, number % 2 == 1):
                 with monitoring(Path(name) / "trace.csv", gpus if watched else ()):
-                    seconds[watched] = side.block_s(steps)
+                    seconds[watched] = side.block(steps).seconds
             ratios.append(seconds[True] / seconds[False])
         cost = statistics.median(ratios) - 1
         print(f"monitor on ÷ off: {cost:+.4%} ({PAIRS} pairs, {min(ratios) - 1:+.4%} to {max(ratios) - 1:+.4%})")
         with monitoring(Path(name) / "trace.csv", gpus):
             start = time.monotonic()
-            side.block_s(round(10 * steps / BLOCK_S))
+            side.block(round(10 * steps / BLOCK_S))
             end = time.monotonic()
         side.stop()
         tell_energy(Path(name) / "trace.csv", start + 0.5, end - 0.2)

@@ -123,7 +123,8 @@ def _time_stages(trainer, steps, clock):
             if number:  # the first round may compile
                 times[name].append(seconds)
     totals = [median(values) for values in times.values()]
-    return {"stages": {name: total - before for name, total, before in zip(times, totals, [0.0] + totals)}}
+    # One too short to be told from nothing may come out below it.
+    return {"stages": {name: max(0.0, total - before) for name, total, before in zip(times, totals, [0.0] + totals)}}
 
 
 def _time_block(trainer, steps, clock):

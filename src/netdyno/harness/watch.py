@@ -40,7 +40,7 @@ def watch(running: Running, deadline_s: float, on_poll: Callable[[], None]) -> E
                 break
     finally:
         kill_group(process)
-    running.finish_output()
+        running.finish_output()
     return _ending(process, timed_out, before, _used_s() - used_before)
 
 
