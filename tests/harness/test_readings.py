@@ -200,3 +200,29 @@ def test_a_late_counter_does_not_shift_the_energy():
 
 def test_the_integral_reaches_both_edges():
     assert joules_by_power([(1.0, 100.0), (2.0, 200.0)], 0.5, 3.0) == pytest.approx(50 + 150 + 200)
+
+
+def _phases(compute_s, load_s):
+    return {"compute_s": compute_s, "load_s": load_s, "feed_s": load_s, "loader": {"read_s": 0.001, "decode_s": 0.02}}
+
+
+def test_a_loader_slower_than_the_device_is_what_bounds_a_run(tmp_path):
+    _trace(tmp_path)
+    _events(tmp_path, phases=_phases(compute_s=STEP_S / 4, load_s=STEP_S))
+    found = _read(tmp_path)
+    told = "input-bound (the loader gives 6,400 images/s, most of it decode; the device could take 25,600)"
+    assert told in found.flags
+    assert found.values["compute_images_per_s"] == pytest.approx(25_600)
+    assert found.values["load_decode_s"] == 0.02
+
+
+def test_a_loader_that_is_fast_enough_but_in_the_way_is_told_as_that(tmp_path):
+    _trace(tmp_path)
+    _events(tmp_path, phases=_phases(compute_s=STEP_S / 2, load_s=STEP_S / 10))
+    assert "slowed by feeding (without, it would make 12,800 images/s)" in _read(tmp_path).flags
+
+
+def test_a_run_that_is_fed_as_fast_as_it_computes_is_not_reproached(tmp_path):
+    _trace(tmp_path)
+    _events(tmp_path, phases=_phases(compute_s=STEP_S * 0.97, load_s=STEP_S / 10))
+    assert _read(tmp_path).flags == []
