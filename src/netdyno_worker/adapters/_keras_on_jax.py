@@ -126,6 +126,9 @@ class Engine(object):
         """None on a CPU, which keeps no statistics."""
         return (self._device.memory_stats() or {}).get(name)
 
+    def pipeline(self, files, inputs, placed, bind):
+        raise Unsupported("Keras on JAX reads images by another framework's pipeline or by Grain; use packed data")
+
     def settings(self):
         return {"state": "donated", "matmul_precision": jax.config.jax_default_matmul_precision}
 

@@ -6,11 +6,13 @@ import numpy as np
 import tensorflow as tf
 
 from netdyno_worker.adapters._keras_network import ParameterValue
+from netdyno_worker.adapters._tensorflow_pipeline import RecordPipeline
 from netdyno_worker.contract import OutOfMemory, Unsupported
 
 CHANNELS_LAST = True
 TRACED = True
 LABEL_TYPE = "int64"  # what the loss would convert to
+DEVICES = {"cpu": "/device:CPU:0", "cuda": "/device:GPU:0"}
 
 
 def versions():
@@ -106,6 +108,9 @@ class Engine(object):
     def forget_peak(self):
         if self._device == "cuda":
             tf.config.experimental.reset_memory_stats("GPU:0")
+
+    def pipeline(self, files, inputs, placed, bind):
+        return RecordPipeline(files, inputs, DEVICES[self._device], bind)
 
     def settings(self):
         return {"threads": tf.config.threading.get_intra_op_parallelism_threads()}

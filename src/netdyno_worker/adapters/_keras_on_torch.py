@@ -107,6 +107,14 @@ class Engine(object):
         if self._device == "cuda":
             torch.cuda.reset_peak_memory_stats()
 
+    def pipeline(self, files, inputs, placed, bind):
+        """Into the tensors that are placed already, so nothing has to be bound again."""
+        try:
+            from netdyno_worker.adapters._pytorch_pipeline import FolderPipeline
+        except ImportError as error:
+            raise Unsupported("images are opened with Pillow, which is missing (%s); use packed data" % error)
+        return FolderPipeline(files, inputs, placed)
+
     def settings(self):
         form = "channels last" if self._memory_format is torch.channels_last else "contiguous"
         return {"threads": torch.get_num_threads(), "memory_format": form}

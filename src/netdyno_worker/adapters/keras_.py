@@ -8,6 +8,8 @@ import numpy as np
 from netdyno_worker.adapters._keras_network import ANCHOR, Network
 from netdyno_worker.adapters._keras_ops import Layout
 from netdyno_worker.adapters._keras_training import FIRST_SCALE, LossModel, Seen, TargetModel, optimizer
+from netdyno_worker.adapters._pipeline_inputs import filled_inputs
+from netdyno_worker.batches import synthetic_batch
 from netdyno_worker.contract import Trainer, Unsupported
 
 BACKEND = keras.config.backend()
@@ -45,11 +47,16 @@ class KerasTrainer(Trainer):
         self._fed = [(names, target) for _, names, target in models]
         self._engine = engine.Engine(self._models, job)
         self._batches = None
-        self._placed = None
+        self._placed = {}
 
     def feed(self, batch):
         placed = {name: self._place(array) for name, array in batch.items()}
         placed.setdefault(ANCHOR, self._place(np.zeros((1, 1), np.float32)))
+        self._bind(placed)
+
+    def _bind(self, placed):
+        """Train on these from now on; what is not among them stays as it was placed."""
+        placed = dict(self._placed, **placed)
         self._placed = placed
         self._batches = [(_chosen(placed, names), placed.get(target)) for names, target in self._fed]
         self._engine.bind(self._batches)
@@ -71,6 +78,12 @@ class KerasTrainer(Trainer):
 
     def stages(self):
         return [("forward", self._engine.forward), ("backward", self._engine.backward), ("update", self.step)]
+
+    def pipeline(self, files):
+        inputs = filled_inputs(self._program, files)
+        if not self._placed:
+            self.feed(synthetic_batch(self._program, files.seed))
+        return self._engine.pipeline(files, inputs, self._placed, self._bind)
 
     def settings(self):
         chosen = {

@@ -5,9 +5,11 @@ from collections import OrderedDict
 import numpy as np
 import torch
 
+from netdyno_worker.adapters._pipeline_inputs import filled_inputs
 from netdyno_worker.adapters._pytorch_capture import Captured
 from netdyno_worker.adapters._pytorch_feed import feeder
 from netdyno_worker.adapters._pytorch_updates import COMPILED, NARROW, Function, Update
+from netdyno_worker.batches import synthetic_batch
 from netdyno_worker.contract import Trainer, Unsupported
 
 # None in a torch before 1.5, which has neither layouts to choose from nor anything that came after them.
@@ -105,6 +107,16 @@ class TorchTrainer(Trainer):
                 call()
 
         return call_all
+
+    def pipeline(self, files):
+        try:
+            from netdyno_worker.adapters._pytorch_pipeline import FolderPipeline
+        except ImportError as error:
+            raise Unsupported("images are opened with Pillow, which is missing (%s); use packed data" % error)
+        inputs = filled_inputs(self._program, files)
+        if self._fed is None:
+            self.feed(synthetic_batch(self._program, self._job.seed))  # makes the tensors that steps are bound to
+        return FolderPipeline(files, inputs, self._values)
 
     def settings(self):
         chosen = {

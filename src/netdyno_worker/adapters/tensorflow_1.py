@@ -6,6 +6,8 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.ops import gen_nn_ops
 
+from netdyno_worker.adapters._pipeline_inputs import filled_inputs
+from netdyno_worker.adapters._tensorflow_1_pipeline import GraphPipeline
 from netdyno_worker.adapters._tensorflow_ops import Abilities, Ops, placed, read_back
 from netdyno_worker.contract import OutOfMemory, Trainer, Unsupported
 
@@ -68,6 +70,10 @@ class SessionTrainer(Trainer):
         arrays = self._session.run(list(tensors))
         forms = self._ops.forms.of
         return {key: read_back(array, forms[name]) for key, name, array in zip(keys, names, arrays)}
+
+    def pipeline(self, files):
+        inputs = filled_inputs(self._program, files)
+        return GraphPipeline(files, inputs, self._session, [self._batch[inputs.images], self._batch[inputs.labels]])
 
     def settings(self):
         return {

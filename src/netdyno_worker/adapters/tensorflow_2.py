@@ -10,8 +10,10 @@ from collections import OrderedDict
 import numpy as np
 import tensorflow as tf
 
+from netdyno_worker.adapters._pipeline_inputs import filled_inputs
 from netdyno_worker.adapters._tensorflow_ops import Abilities, Ops, placed, read_back
 from netdyno_worker.adapters._tensorflow_optimizers import OPTIMIZERS, LossScale
+from netdyno_worker.adapters._tensorflow_pipeline import RecordPipeline
 from netdyno_worker.contract import OutOfMemory, Trainer, Unsupported
 
 WEIGHT_PLACES = {"convolution": (1, 2), "linear": (1, 2), "batch_norm": (1, 2, 3, 4)}  # of a node's inputs
@@ -96,6 +98,13 @@ class FunctionTrainer(Trainer):
             ("backward", functools.partial(self._run_traced, "backward")),
             ("update", self.step),
         ]
+
+    def pipeline(self, files):
+        inputs = filled_inputs(self._program, files)
+        return RecordPipeline(files, inputs, DEVICES[self._job.device], self._place)
+
+    def _place(self, tensors):
+        self._batch = tuple(tensors[i.name] for i in self._program.inputs)
 
     def settings(self):
         return {

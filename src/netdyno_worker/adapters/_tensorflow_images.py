@@ -1,0 +1,144 @@
+"""How a record becomes a network's input by TensorFlow's own ops: parsed, decoded, cropped, flipped and scaled.
+
+The same ops in versions 1 and 2; what strings them together differs, and is not here.
+"""
+
+import glob
+import os
+import re
+import time
+
+import numpy as np
+import tensorflow
+
+tf = getattr(tensorflow.compat, "v1", tensorflow)  # the interface that versions 1 and 2 share
+
+ENCODED, LABEL = "image/encoded", "image/class/label"
+WHOLE = np.array([[[0, 0, 1, 1]]], np.float32)  # a box around everything
+SHUFFLED = 4096  # records that are shuffled among each other
+SEARCH_S = 60.0  # for a damaged record
+
+NOTES = {
+    "order": "files shuffled, then records within %d" % SHUFFLED,
+    "decode": "libjpeg-turbo and libpng by TensorFlow",
+    "resize": "bilinear without antialiasing",
+}
+
+
+def shards(files):
+    """The paths of a split's files."""
+    found = sorted(glob.glob(os.path.join(glob.escape(files.root), files.split + "-?????-of-?????")))
+    if not found:
+        raise ValueError("'%s': expected files %s-00000-of-00001 or more, received none" % (files.root, files.split))
+    return found
+
+
+class Reader(object):
+    """A function of a record for Dataset.map: its image, (height, width, channels) as float32, and its label."""
+
+    def __init__(self, files, inputs):
+        self._rule = files.transforms
+        self._seed = files.seed
+        self._classes = files.classes
+        channels, height, width = inputs.shape
+        self._shape = height, width, channels
+        self._factors, self._offsets = _rows(files.transforms, width)
+
+    def __call__(self, record):
+        features = {ENCODED: tf.FixedLenFeature([], tf.string), LABEL: tf.FixedLenFeature([], tf.int64)}
+        found = tf.parse_single_example(record, features)
+        inside = [tf.assert_non_negative(found[LABEL]), tf.assert_less(found[LABEL], np.int64(self._classes))]
+        with tf.control_dependencies(inside):
+            label = tf.identity(found[LABEL])
+        image = self._cropped(found[ENCODED])
+        if self._rule["flip"]:
+            image = tf.image.random_flip_left_right(image, seed=self._seed)
+        return tf.cast(image, tf.float32) * self._factors + self._offsets, label
+
+    def _cropped(self, encoded):
+        if self._rule["resized"]:
+            return self._resized(encoded)
+        image, pad = self._decoded(encoded), self._rule["pad"]
+        if self._rule["crop"] is not None:
+            padded = tf.pad(image, [[pad, pad], [pad, pad], [0, 0]]) if pad else image
+            return tf.random_crop(padded, self._shape, seed=self._seed)
+        with tf.control_dependencies([tf.assert_equal(tf.shape(image), self._shape)]):
+            image = tf.identity(image)
+        image.set_shape(self._shape)
+        return image
+
+    def _resized(self, encoded):
+        """Of a JPEG only the window is decoded, and what lies before it unpacked."""
+        window = tf.cond(
+            tf.image.is_jpeg(encoded), lambda: self._part_of_jpeg(encoded), lambda: self._part_of_png(encoded)
+        )
+        resized = tf.image.resize_bilinear(window[None], self._shape[:2], **HALF_PIXELS)[0]
+        resized.set_shape(self._shape)
+        return resized
+
+    def _part_of_jpeg(self, encoded):
+        begin, size = self._window(tf.image.extract_jpeg_shape(encoded))
+        return tf.image.decode_and_crop_jpeg(encoded, tf.concat([begin[:2], size[:2]], 0), channels=self._shape[2])
+
+    def _part_of_png(self, encoded):
+        image = self._decoded(encoded)
+        begin, size = self._window(tf.shape(image))
+        return tf.slice(image, begin, size)
+
+    def _decoded(self, encoded):
+        """The op is named after JPEG, and knows PNG too."""
+        return tf.image.decode_jpeg(encoded, channels=self._shape[2])
+
+    def _window(self, shape):
+        """Where a window of 8 to 100 % of the area begins, and its size."""
+        begin, size, _ = tf.image.sample_distorted_bounding_box(
+            shape,
+            WHOLE,
+            seed=self._seed,
+            min_object_covered=0.0,
+            aspect_ratio_range=[3.0 / 4.0, 4.0 / 3.0],
+            area_range=[0.08, 1.0],
+            max_attempts=10,
+        )
+        return begin, size
+
+
+# Version 1 has windows whose corners lie on pixels' corners only.
+HALF_PIXELS = {"half_pixel_centers": True} if tf is not tensorflow else {}
+
+
+def damage(paths, decode, error):
+    """One line about the first record that cannot be read, or else what TensorFlow says. `decode` is a function of an
+    encoded image."""
+    end = time.time() + SEARCH_S
+    for path in paths:
+        place = "'%s'" % path
+        try:
+            for number, record in enumerate(tf.python_io.tf_record_iterator(path)):
+                place = "'%s', record %d" % (path, number)
+                decode(_encoded(record))
+                if time.time() > end:
+                    return said(error)
+        except Exception as found:  # of foreign bytes anything may be said
+            return "%s: expected a JPEG or PNG, received: %s" % (place, said(found))
+    return said(error)
+
+
+def said(error):
+    """An error's first line, without the names of nodes."""
+    text = getattr(error, "message", None) or str(error) or type(error).__name__
+    return re.sub(r"\{\{.*?\}\}\s*", "", text.splitlines()[0]).strip()
+
+
+def _encoded(record):
+    values = tf.train.Example.FromString(record).features.feature[ENCODED].bytes_list.value
+    if len(values) != 1:
+        raise ValueError("%d of %s" % (len(values), ENCODED))
+    return values[0]
+
+
+def _rows(rule, width):
+    """(factors, offsets) of a row of pixels: repeated, because values of a row are then multiplied many at a time."""
+    std = np.array(rule["std"])
+    pair = 1.0 / (255.0 * std), -np.array(rule["mean"]) / std
+    return [np.tile(values.astype(np.float32), (1, width, 1)) for values in pair]

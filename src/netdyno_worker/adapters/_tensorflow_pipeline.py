@@ -1,0 +1,69 @@
+"""How TensorFlow 2 feeds itself: tf.data over records, decoded and transformed by its own ops on its own threads."""
+
+import time
+
+import tensorflow as tf
+
+from netdyno_worker.adapters._tensorflow_images import NOTES, SHUFFLED, Reader, damage, shards
+
+AHEAD = 2  # batches on the device
+
+
+class RecordPipeline(object):
+    """Batches from shards of records, as tensors where the trainer computes."""
+
+    def __init__(self, files, inputs, device, place):
+        """`device` is TensorFlow's name of it; `place` takes {input name: tensor}."""
+        self._names = inputs.images, inputs.labels
+        self._place = place
+        self._paths = shards(files)
+        self._batches = iter(_on_device(_batches(self._paths, files, inputs), device))
+        self._wait_s = 0.0
+        self.notes = dict(NOTES)
+
+    def feed(self):
+        self._place(dict(zip(self._names, self._take())))
+
+    def skip(self):
+        self._take()
+
+    def seconds(self):
+        """TensorFlow tells nothing of its stages."""
+        return {"wait_s": self._wait_s}
+
+    def close(self):
+        """Threads end with the iterator."""
+        self._batches = None
+
+    def _take(self):
+        start = time.perf_counter()
+        try:
+            return next(self._batches)
+        except (tf.errors.InvalidArgumentError, tf.errors.DataLossError) as error:
+            raise ValueError(damage(self._paths, tf.io.decode_image, error))
+        finally:
+            self._wait_s += time.perf_counter() - start
+
+
+def _batches(paths, files, inputs):
+    """Threads of its own, as many as may load; an op inside is not spread over several, because images are."""
+    options = tf.data.Options()
+    options.threading.private_threadpool_size = files.threads
+    options.threading.max_intra_op_parallelism = 1
+    order = tf.data.Dataset.from_tensor_slices(paths).shuffle(len(paths), files.seed)
+    return (
+        order.interleave(tf.data.TFRecordDataset, cycle_length=files.threads, num_parallel_calls=files.threads)
+        .shuffle(min(files.count, SHUFFLED), files.seed)
+        .repeat()
+        .map(Reader(files, inputs), num_parallel_calls=files.threads)
+        .batch(inputs.batch, drop_remainder=True, num_parallel_calls=files.threads)
+        .prefetch(tf.data.AUTOTUNE)
+        .with_options(options)
+    )
+
+
+def _on_device(batches, device):
+    """A GPU's batches are copied there while earlier ones are trained on."""
+    if "GPU" not in device:
+        return batches
+    return batches.apply(tf.data.experimental.prefetch_to_device(device, AHEAD))
