@@ -50,19 +50,18 @@ def evaluate(trainer, batches, threads, logits):
     return Score(correct, batches.count, loss / batches.count)
 
 
-def affine_values(table, parameters, shapes):
-    """{name: float32 array} of the parameters that stand for a batch norm with its running statistics.
-
-    Each row says of which; `shapes` tells whether a convolution's weight is wanted or a matrix.
-    """
+def folded_values(table, parameters, shapes):
+    """{name: float32 array} of the maps that batch norms were folded into; each row of the table says from what."""
     found = {}
     for row in table:
         gamma, beta, mean, variance = (_wide(parameters[row[role]]) for role in ("gamma", "beta", "mean", "variance"))
         factor = gamma / np.sqrt(variance + row["epsilon"])
-        whole = np.diag(factor) if len(shapes[row["scale"]]) == 2 else factor.reshape(shapes[row["scale"]])
-        found[row["scale"]] = np.ascontiguousarray(whole, dtype=np.float32)
-        found[row["shift"]] = np.ascontiguousarray(beta - mean * factor, dtype=np.float32)
-    return found
+        shape = shapes[row["weight"]]
+        weight = np.eye(len(gamma)) if row["old_weight"] is None else _wide(parameters[row["old_weight"]])
+        bias = 0.0 if row["old_bias"] is None else _wide(parameters[row["old_bias"]])
+        found[row["weight"]] = weight.reshape(shape) * factor.reshape((-1,) + (1,) * (len(shape) - 1))
+        found[row["bias"]] = beta + factor * (bias - mean)
+    return {name: np.ascontiguousarray(array, dtype=np.float32) for name, array in found.items()}
 
 
 def _marked(logits, labels):

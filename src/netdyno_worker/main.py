@@ -14,7 +14,7 @@ import numpy as np
 from netdyno_worker import adapters
 from netdyno_worker.batches import synthetic_batch
 from netdyno_worker.contract import Job, OutOfMemory, Unsupported, load_adapter
-from netdyno_worker.evaluate import Examiner, affine_values
+from netdyno_worker.evaluate import Examiner, folded_values
 from netdyno_worker.fed import measure_fed, open_stream
 from netdyno_worker.loader import Batches
 from netdyno_worker.measure import Settings, emit_memory, measure, probe
@@ -137,7 +137,7 @@ def _builder_beside(adapter, request):
     program = read_program(beside["training"])
 
     def build_beside(parameters, number):
-        values = dict(parameters, **affine_values(beside["affine"], parameters, shapes(program)))
+        values = dict(parameters, **folded_values(beside["folded"], parameters, shapes(program)))
         job = _job(request, program, lambda name: np.array(values[name], np.float32, order="C"))
         # Building seeds the framework: with the training's seed its draws would begin again after every evaluation.
         return adapter.build(job._replace(seed=request["seed"] + number))

@@ -1,8 +1,8 @@
 """336 damaged files over all readers: each is refused in one sentence, or read as if nothing had happened to it.
 
-What no reader could see is not tried: raw pixels and labels have no checksum in most formats, so a flipped pixel, or a
-label that becomes another valid one, is simply another dataset. Encoded images are PNGs here: they carry checksums, so
-every byte of them may be hit. Elsewhere it is headers, lengths, counts, names, tails, and labels beyond the last class.
+What no reader could see is not tried: raw pixels and labels have no checksum in most formats, so a flipped pixel, or
+a label that becomes another valid one, is simply another dataset. Encoded images are PNGs here: they carry checksums,
+so every byte of them may be hit. Elsewhere it is headers, lengths, counts, names, tails, and labels beyond the last.
 """
 
 import gzip

@@ -1,6 +1,7 @@
 """Does the network for evaluation answer as one with running statistics and without chance should?"""
 
 import math
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -10,72 +11,88 @@ from netdyno.graph.check import check_training
 from netdyno.graph.evaluation import evaluation_of, needs_other_graph
 from netdyno.graph.model import Draw, Training
 from netdyno.graph.wire import to_wire
-from netdyno.zoo.builder import Net
+from netdyno.zoo.builder import Net, Value
 from netdyno.zoo.catalog import entries, find_entry, resolve
 from netdyno_worker.adapters import reference
 from netdyno_worker.contract import Job
-from netdyno_worker.evaluate import affine_values
-from netdyno_worker.program import Program, read_program, shapes
+from netdyno_worker.evaluate import folded_values
+from netdyno_worker.program import read_program
 
 EPSILON = 1e-3
+NETWORKS = {
+    "norm of a convolution": lambda net, x: net.flatten(_norm(net, net.convolution(x, 5, 2, stride=2, pad=1))),
+    "norm of a convolution without bias": lambda net, x: net.flatten(
+        _norm(net, net.convolution(x, 5, 2, bias=False))
+    ),
+    "norm of a matrix": lambda net, x: _norm(net, net.linear(net.flatten(x), 5)),
+    "norm of images": lambda net, x: net.flatten(_norm(net, x)),
+    "norm of vectors": lambda net, x: _norm(net, net.flatten(x)),
+}
 
 
-def _network(*, flat: bool) -> Training:
-    """Batch norm, of images or of vectors, then dropout and a classifier."""
+def _norm(net: Net, x: Value) -> Value:
+    return net.batch_norm(x, epsilon=EPSILON, name="norm")
+
+
+def _network(name: str) -> Training:
+    """With dropout and a classifier behind."""
     net = Net(batch=4, classes=3, learning_rate=0.1)
     images = net.input("images", (4, 2, 3, 3), Draw(kind="normal"))
-    x = net.batch_norm(net.flatten(images) if flat else images, epsilon=EPSILON, name="norm")
-    x = net.dropout(x if flat else net.flatten(x), 0.5)
-    return net.training(net.classifier(x, name="fc"))
+    return net.training(net.classifier(net.dropout(NETWORKS[name](net, images), 0.5), name="fc"))
 
 
-def _values(program: Program) -> dict[str, Any]:
-    """Anything, with variances over 0."""
-    state = np.random.RandomState(3)
-    return {p.name: state.uniform(0.5, 2.0, size=p.shape).astype(np.float32) for p in program.parameters}
-
-
-def _answer(program: Program, values: dict[str, Any], batch: dict[str, Any]) -> Any:
-    job = Job(program, "cpu", "float32", "eager", 1, values.__getitem__, 1)
-    trainer = reference.build(job)
+def _answer(training: Training, values: dict[str, Any], output: str, batch: dict[str, Any]) -> Any:
+    graph = replace(training.graph, outputs=(output,))
+    program = read_program(to_wire(replace(training, graph=graph)))
+    trainer = reference.build(Job(program, "cpu", "float32", "eager", 1, values.__getitem__, 1))
     trainer.feed(batch)
-    return trainer.read("outputs")["fc"]
+    return trainer.read("outputs")[output]
 
 
-@pytest.mark.parametrize("flat", [False, True])
-def test_it_answers_as_batch_norm_by_hand_with_running_statistics(flat: bool) -> None:
-    training = _network(flat=flat)
-    evaluation = evaluation_of(training)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_it_answers_as_batch_norm_by_hand_with_running_statistics(name: str) -> None:
+    training, evaluation = _network(name), evaluation_of(_network(name))
     check_training(evaluation.training)
-    trained, program = read_program(to_wire(training)), read_program(to_wire(evaluation.training))
-    values = _values(trained)
-    table = [{name: getattr(row, name) for name in row.__slots__} for row in evaluation.affine]
-    images = np.random.RandomState(5).normal(size=(4, 2, 3, 3)).astype(np.float32)
+    state = np.random.RandomState(3)
+    values = {p.name: state.uniform(0.5, 2, size=p.shape).astype(np.float32) for p in training.graph.parameters}
+    images = state.normal(size=(4, 2, 3, 3)).astype(np.float32)
     batch = {"images": images, "labels": np.zeros(4, np.int32)}
-    found = _answer(program, {**values, **affine_values(table, values, shapes(program))}, batch)
+    table = [asdict(row) for row in evaluation.folded]
+    folded = folded_values(table, values, evaluation.training.graph.shapes())
+    found = _answer(evaluation.training, {**values, **folded}, "fc", batch)
 
-    x = images.reshape(4, -1) if flat else images
+    (norm,) = (node for node in training.graph.nodes if node.op == "batch_norm")
+    x = images if norm.inputs[0] == "images" else _answer(training, values, norm.inputs[0], batch)
     gamma, beta, mean, variance = (
-        values[f"norm.{role}"].reshape((1, -1) + (1,) * (x.ndim - 2)).astype(np.float64)
-        for role in ("scale", "shift", "running_mean", "running_variance")
+        values[name].reshape((1, -1) + (1,) * (x.ndim - 2)).astype(np.float64) for name in norm.inputs[1:]
     )
     normal = (x - mean) / np.sqrt(variance + EPSILON) * gamma + beta
     expected = normal.reshape(4, -1) @ values["fc.weight"].T.astype(np.float64) + values["fc.bias"]
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
-def test_a_batch_norm_is_a_convolution_with_a_group_for_each_channel() -> None:
-    evaluation = evaluation_of(_network(flat=False))
+def test_a_batch_norm_takes_the_convolution_before_it_in() -> None:
+    evaluation = evaluation_of(_network("norm of a convolution"))
     node = evaluation.training.graph.nodes[0]
-    assert (node.name, node.op, node.attributes["groups"]) == ("norm", "convolution", 2)
-    (row,) = evaluation.affine
-    assert (row.scale, row.gamma, row.variance) == ("norm.affine_scale", "norm.scale", "norm.running_variance")
-    assert row.epsilon == EPSILON
-    assert {p.name for p in evaluation.training.graph.parameters} == {row.scale, row.shift, "fc.weight", "fc.bias"}
+    assert (node.name, node.op, node.attributes["strides"]) == ("norm", "convolution", (2, 2))
+    (row,) = evaluation.folded
+    assert (row.old_weight, row.old_bias, row.gamma) == ("conv1.weight", "conv1.bias", "norm.scale")
+    assert (row.mean, row.variance, row.epsilon) == ("norm.running_mean", "norm.running_variance", EPSILON)
+    assert {p.name for p in evaluation.training.graph.parameters} == {row.weight, row.bias, "fc.weight", "fc.bias"}
+
+
+def test_a_convolution_that_others_read_too_stays() -> None:
+    net = Net(batch=2, classes=3, learning_rate=0.1)
+    x = net.convolution(net.input("x", (2, 2, 3, 3), Draw(kind="normal")), 4, 1)
+    training = net.training(net.classifier(net.flatten(net.add(_norm(net, x), x)), name="fc"))
+    evaluation = evaluation_of(training)
+    check_training(evaluation.training)
+    assert [node.name for node in evaluation.training.graph.nodes[:2]] == ["conv1", "norm"]
+    assert evaluation.folded[0].old_weight is None
 
 
 def test_its_update_moves_as_little_as_possible() -> None:
-    (update,) = evaluation_of(_network(flat=False)).training.updates
+    (update,) = evaluation_of(_network("norm of images")).training.updates
     assert (update.parameters, update.optimizer.kind) == (("fc.bias",), "sgd")
 
 

@@ -65,14 +65,14 @@ def test_batch_norms_bring_a_graph_for_evaluation_and_say_where_it_comes_from() 
     evaluation = _request("resnet50", "cifar10")["plan"]["evaluation"]
     graph = from_wire(evaluation["training"]).graph
     known = {parameter.name for parameter in graph.parameters}
-    assert {row["scale"] for row in evaluation["affine"]} <= known
-    assert len(evaluation["affine"]) == 53
+    assert {row["weight"] for row in evaluation["folded"]} <= known
+    assert len(evaluation["folded"]) == 53
     assert from_wire(_request("resnet50", "cifar10")["training"]) == resolve(find_entry("resnet50", "cifar10"), 2)
 
 
 def test_dropout_alone_brings_one_too() -> None:
     plan = _request("alexnet", "imagenet")["plan"]
-    assert plan["evaluation"]["affine"] == []
+    assert plan["evaluation"]["folded"] == []
     assert plan["logits"] in from_wire(plan["evaluation"]["training"]).graph.outputs
 
 

@@ -12,7 +12,7 @@ from packing import numbered, pack
 from sketch import MOMENTUM, Sketch
 
 from netdyno_worker.adapters import reference
-from netdyno_worker.evaluate import Examiner, Score, affine_values, evaluate
+from netdyno_worker.evaluate import Examiner, Score, evaluate, folded_values
 from netdyno_worker.loader import Batches
 from netdyno_worker.main import TASKS
 from netdyno_worker.packed import open_packed
@@ -190,14 +190,24 @@ class Evaluation(WithFiles):
         scores = [examiner.score(_Known(value)).correct for value in (5, 6)]
         self.assertEqual((scores, asked), ([10, 9], [({"p": 5}, 1), ({"p": 6}, 2)]))
 
-    def test_a_batch_norm_becomes_a_map_of_its_running_statistics(self):
-        row = {"scale": "s", "shift": "t", "gamma": "g", "beta": "b", "mean": "m", "variance": "v", "epsilon": 1.0}
-        parameters = {"g": [2.0, 3.0], "b": [1.0, 0.5], "m": [4.0, -2.0], "v": [3.0, 8.0]}
-        for shape, scale in (((2, 1, 1, 1), np.reshape([1, 1], (2, 1, 1, 1))), ((2, 2), np.eye(2))):
-            found = affine_values([row], parameters, {"s": shape})
-            np.testing.assert_array_equal(found["s"], scale)
-            np.testing.assert_array_equal(found["t"], [-3.0, 2.5])
-            self.assertEqual(found["s"].dtype, np.float32)
+    def test_a_batch_norm_is_folded_into_the_map_before_it(self):
+        row = {"gamma": "g", "beta": "b", "mean": "m", "variance": "v", "epsilon": 1.0, "weight": "w", "bias": "c"}
+        row.update(old_weight="ow", old_bias="oc")
+        parameters = {"g": [2.0, 6.0], "b": [1.0, 0.5], "m": [4.0, -2.0], "v": [3.0, 8.0], "oc": [1.0, 2.0]}
+        parameters["ow"] = np.arange(6.0).reshape(2, 3, 1, 1)
+        found = folded_values([row], parameters, {"w": (2, 3, 1, 1)})
+        np.testing.assert_array_equal(found["w"].ravel(), [0, 1, 2, 6, 8, 10])
+        np.testing.assert_array_equal(found["c"], [-2.0, 8.5])
+        self.assertEqual((found["w"].dtype, found["w"].shape), (np.float32, (2, 3, 1, 1)))
+
+    def test_one_that_follows_no_map_becomes_its_own(self):
+        row = {"gamma": "g", "beta": "b", "mean": "m", "variance": "v", "epsilon": 1.0, "weight": "w", "bias": "c"}
+        row.update(old_weight=None, old_bias=None)
+        parameters = {"g": [2.0, 6.0], "b": [1.0, 0.5], "m": [4.0, -2.0], "v": [3.0, 8.0]}
+        for shape in ((2, 2), (2, 2, 1, 1)):
+            found = folded_values([row], parameters, {"w": shape})
+            np.testing.assert_array_equal(found["w"], np.reshape([1, 0, 0, 2], shape))
+            np.testing.assert_array_equal(found["c"], [-3.0, 4.5])
 
 
 class Task(WithFiles):

@@ -1,23 +1,30 @@
-"""The same network for answering: chance off, batch norms with their running statistics as plain maps per channel."""
+"""The same network for answering: chance off, batch norms folded into what they follow, with running statistics."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from netdyno.graph.check import ancestors
-from netdyno.graph.model import Graph, Node, Optimizer, Parameter, Training, Update, constant
+from netdyno.graph.model import Graph, Node, Optimizer, Parameter, Shape, Training, Update, constant
 from netdyno.graph.settle import settled
+
+LINEAR = ("convolution", "linear")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Affine:
-    """What a batch norm became: scale = gamma / √(variance + epsilon), shift = beta − mean · scale.
+class Folded:
+    """What a batch norm became: a map with a weight and a bias, in place of it and of the map before it.
 
-    `scale` and `shift` are parameters of the graph for evaluation, the others of the graph that was trained. A scale
-    of four dimensions has one number a channel; one of two dimensions is a matrix with them on its diagonal.
+    With f = gamma / √(variance + epsilon) for each channel, `weight` is f times that of the map before, and `bias`
+    is beta + f · (its bias − mean). `old_weight` is None where no map could be taken in: that counts as the identity,
+    a missing `old_bias` as 0. `weight` and `bias` are parameters of the graph for evaluation, all others of the
+    graph that was trained.
     """
 
-    scale: str
-    shift: str
+    weight: str
+    bias: str
+    old_weight: str | None
+    old_bias: str | None
     gamma: str
     beta: str
     mean: str
@@ -27,10 +34,10 @@ class Affine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """A network that only answers. Parameters that are in no row of `affine` are the trained ones of that name."""
+    """A network that only answers. Parameters that are in no row of `folded` are the trained ones of that name."""
 
     training: Training
-    affine: tuple[Affine, ...]
+    folded: tuple[Folded, ...]
 
 
 def needs_other_graph(training: Training) -> bool:
@@ -42,22 +49,33 @@ def needs_other_graph(training: Training) -> bool:
 def evaluation_of(training: Training) -> Evaluation:
     """The network for evaluation, with its outputs in the same order; it has an update because a training must."""
     graph = settled(training).graph
+    taken_in = _maps_before_norms(graph)
+    gone = {before.name for before in taken_in.values()}
     norms = [node for node in graph.nodes if node.op == "batch_norm"]
-    rows = tuple(_row(node) for node in norms)
-    maps = {node.name: _map(node, row) for node, row in zip(norms, rows, strict=True)}
-    nodes = tuple(maps.get(node.name, node) for node in graph.nodes)
-    parameters = [made for node, row in zip(norms, rows, strict=True) for made in _made(node, row)]
-    graph = replace(graph, nodes=nodes, parameters=(*parameters, *_used(graph.parameters, nodes)))
-    return Evaluation(
-        training=Training(graph=graph, updates=(_least_update(graph, training.updates[0]),)), affine=rows
-    )
+    rows = {node.name: _row(node, taken_in.get(node.name)) for node in norms}
+    maps = {node.name: _map(node, taken_in.get(node.name), rows[node.name]) for node in norms}
+    nodes = tuple(maps.get(node.name, node) for node in graph.nodes if node.name not in gone)
+    made = [p for node in norms for p in _parameters(graph, taken_in.get(node.name), rows[node.name], node)]
+    graph = replace(graph, nodes=nodes, parameters=(*made, *_used(graph.parameters, nodes)))
+    whole = Training(graph=graph, updates=(_least_update(graph, training.updates[0]),))
+    return Evaluation(training=whole, folded=tuple(rows.values()))
 
 
-def _row(node: Node) -> Affine:
+def _maps_before_norms(graph: Graph) -> dict[str, Node]:
+    """{batch norm: the convolution or matrix before it}, where nobody else sees what lies between."""
+    nodes = {node.name: node for node in graph.nodes}
+    readers = Counter(name for node in graph.nodes for name in node.inputs) + Counter(graph.outputs)
+    pairs = [(n.name, nodes[n.inputs[0]]) for n in graph.nodes if n.op == "batch_norm" and n.inputs[0] in nodes]
+    return {name: before for name, before in pairs if before.op in LINEAR and readers[before.name] == 1}
+
+
+def _row(node: Node, before: Node | None) -> Folded:
     _, gamma, beta, mean, variance = node.inputs
-    return Affine(
-        scale=f"{node.name}.affine_scale",
-        shift=f"{node.name}.affine_shift",
+    return Folded(
+        weight=f"{node.name}.folded_weight",
+        bias=f"{node.name}.folded_bias",
+        old_weight=before.inputs[1] if before else None,
+        old_bias=before.inputs[2] if before and len(before.inputs) > 2 else None,
         gamma=gamma,
         beta=beta,
         mean=mean,
@@ -66,21 +84,25 @@ def _row(node: Node) -> Affine:
     )
 
 
-def _map(node: Node, row: Affine) -> Node:
-    """Every framework has a convolution in as many groups as channels; for vectors a matrix does."""
-    inputs = (node.inputs[0], row.scale, row.shift)
+def _map(node: Node, before: Node | None, row: Folded) -> Node:
+    """A norm that follows no map becomes one of each channel to itself. Not in as many groups as channels: frameworks
+    are slow or even wrong there."""
+    if before is not None:
+        return replace(before, name=node.name, inputs=(before.inputs[0], row.weight, row.bias))
+    inputs = (node.inputs[0], row.weight, row.bias)
     if len(node.shape) == 2:
         return Node(name=node.name, op="linear", inputs=inputs, shape=node.shape)
-    window = {"strides": (1, 1), "padding": (0, 0, 0, 0), "groups": node.shape[1]}
+    window = {"strides": (1, 1), "padding": (0, 0, 0, 0), "groups": 1}
     return Node(name=node.name, op="convolution", inputs=inputs, shape=node.shape, attributes=window)
 
 
-def _made(node: Node, row: Affine) -> tuple[Parameter, Parameter]:
+def _parameters(graph: Graph, before: Node | None, row: Folded, node: Node) -> tuple[Parameter, Parameter]:
     channels = node.shape[1]
-    shape = (channels, channels) if len(node.shape) == 2 else (channels, 1, 1, 1)
+    identity: Shape = (channels, channels) if len(node.shape) == 2 else (channels, channels, 1, 1)
+    shape = graph.shapes()[before.inputs[1]] if before else identity
     return (
-        Parameter(name=row.scale, shape=shape, initial=constant(1.0)),
-        Parameter(name=row.shift, shape=(channels,), initial=constant(0.0)),
+        Parameter(name=row.weight, shape=shape, initial=constant(1.0)),
+        Parameter(name=row.bias, shape=(channels,), initial=constant(0.0)),
     )
 
 

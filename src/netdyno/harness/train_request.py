@@ -83,7 +83,7 @@ def _plan(cell: Cell, training: Training, plan: TrainingPlan) -> dict[str, Any]:
         "loading_threads": plan.loading_threads or cell.threads,
         "logits": answering.graph.outputs[0],
         "evaluation": evaluation
-        and {"training": to_wire(evaluation.training), "affine": [asdict(row) for row in evaluation.affine]},
+        and {"training": to_wire(evaluation.training), "folded": [asdict(row) for row in evaluation.folded]},
     }
 
 

@@ -7,6 +7,7 @@ import caffe
 import numpy as np
 
 from netdyno_worker.adapters._caffe_net import Word, from_text, to_text
+from netdyno_worker.adapters._pipeline_seconds import Seconds
 from netdyno_worker.contract import Unsupported
 
 AHEAD = 4  # batches
@@ -23,6 +24,7 @@ class DatumPipeline(object):
         _refuse(encoded)
         self._inputs = inputs
         self._feed = feed
+        self._seconds = Seconds()
         self._factors = [np.float32(1.0 / std) for std in files.transforms["std"]]
         self._planes = _planes(inputs, encoded)
         self._images = np.empty((inputs.batch,) + inputs.shape, np.float32)
@@ -32,18 +34,18 @@ class DatumPipeline(object):
         self.notes = _notes(files.transforms, encoded)
 
     def feed(self):
-        self._net.forward()
+        self.skip()
         images, labels = self._net.blobs["images"].data, self._net.blobs["labels"].data
         for channel, (plane, factor) in enumerate(zip(self._planes, self._factors)):
             np.multiply(images[:, plane], factor, out=self._images[:, channel])
         self._feed({self._inputs.images: self._images, self._inputs.labels: labels})
 
     def skip(self):
-        self._net.forward()
+        self._seconds.waited(self._net.forward)
 
     def seconds(self):
         """Caffe tells nothing of its stages."""
-        return {}
+        return self._seconds.so_far()
 
     def close(self):
         """Its thread ends with the net."""

@@ -3,13 +3,14 @@
 import os
 
 import numpy as np
+import PIL
 from chainer.dataset import DatasetMixin, concat_examples
 from chainer.iterators import MultiprocessIterator, ShuffleOrderSampler
 
-from netdyno_worker.adapters._pillow_images import Augmented
+from netdyno_worker.adapters._pillow_images import STAGES, Augmentation, Folder, mode_of
+from netdyno_worker.adapters._pipeline_seconds import Seconds
 
-SUFFIXES = (".jpg", ".jpeg", ".png")
-AHEAD = 4  # batches
+AHEAD = 2  # batches
 
 
 class FolderPipeline(object):
@@ -17,8 +18,9 @@ class FolderPipeline(object):
 
     def __init__(self, files, inputs, feed):
         """`feed` takes {input name: array}."""
-        self._inputs = inputs
+        self._names = inputs.images, inputs.labels
         self._feed = feed
+        self._seconds = Seconds(STAGES)
         self._batches = MultiprocessIterator(
             Images(files, inputs.shape),
             inputs.batch,
@@ -28,58 +30,60 @@ class FolderPipeline(object):
             order_sampler=ShuffleOrderSampler(np.random.RandomState(files.seed % 2**32)),
             dataset_timeout=None,
         )
-        self.notes = {"order": "shuffled anew in each epoch", "decode": "Pillow, in processes", "copies": "waited for"}
+        self.notes = {
+            "order": "shuffled anew in each epoch",
+            "decode": "Pillow " + PIL.__version__,
+            "processes": files.threads,
+        }
 
     def feed(self):
-        images, labels = self._take()
-        self._feed({self._inputs.images: images, self._inputs.labels: labels})
+        self._feed(dict(zip(self._names, self._take())))
 
     def skip(self):
         self._take()
 
     def seconds(self):
-        """Chainer tells nothing of its stages."""
-        return {}
+        """Of all processes together, and `wait_s` of who took."""
+        return self._seconds.so_far()
 
     def close(self):
         self._batches.finalize()
 
     def _take(self):
-        examples = self._batches.next()
-        for image, label in examples:
+        """(images, labels)."""
+        examples = self._seconds.waited(self._batches.next)
+        for image, label, seconds in examples:
             if image is None:
                 raise ValueError(label)
-        return concat_examples(examples)
+            self._seconds.add(STAGES, seconds)
+        return concat_examples([example[:2] for example in examples])
 
 
 class Images(DatasetMixin):
-    """(image, label) by number. A process that draws has its own generator: forked ones would all draw the same."""
+    """(image, label, seconds) by number. Every process draws from a generator of its own: forked, all would draw the
+    same."""
 
     def __init__(self, files, shape):
-        self._images = list(_labelled(os.path.join(files.root, files.split)))
-        self._augmented = Augmented(files.transforms, shape)
+        self._folder = Folder(files)
+        self._mode = mode_of(shape)
+        self._augmentation = Augmentation(files.transforms, shape)
         self._seed = files.seed % 2**32
-        self._random = (None, None)  # a process, and its generator
-        if len(self._images) != files.count:
-            raise ValueError("'%s': expected %d images, received %d" % (files.root, files.count, len(self._images)))
+        self._random = None
+        self._process = None  # whose generator it is
 
     def __len__(self):
-        return len(self._images)
+        return len(self._folder)
 
     def get_example(self, index):
-        """What is wrong with a file comes as (None, text): from an exception in a process the iterator hangs."""
-        path, label = self._images[index]
-        if self._random[0] != os.getpid():
-            self._random = (os.getpid(), np.random.RandomState([self._seed, os.getpid()]))
+        """What is wrong comes as (None, text, ()): at an exception in a process the iterator would wait for ever."""
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            self._random = np.random.RandomState([self._seed, self._process])
         try:
-            return self._augmented.array(path, self._random[1]), np.int32(label)
+            image, seconds = self._folder.load(index, self._mode, self._augmented)
         except Exception as error:
-            return None, str(error)
+            return None, str(error), ()
+        return image, np.int32(self._folder.label(index)), seconds
 
-
-def _labelled(folder):
-    """(path, label) of all images: classes are folders, numbered by name."""
-    for label, name in enumerate(sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())):
-        for image in sorted(os.listdir(os.path.join(folder, name))):
-            if image.lower().endswith(SUFFIXES):
-                yield os.path.join(folder, name, image), label
+    def _augmented(self, image):
+        return self._augmentation.apply(image, self._random)

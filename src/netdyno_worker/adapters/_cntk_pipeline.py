@@ -1,14 +1,16 @@
 """How CNTK feeds itself: a MinibatchSource whose ImageDeserializer follows a map, decodes and crops ahead."""
 
 import ctypes
-import glob
 import os
 
 import cntk
 import numpy as np
 from cntk.io import ImageDeserializer, MinibatchSource, StreamDef, StreamDefs, transforms
 
+from netdyno_worker.adapters._pipeline_seconds import Seconds
 from netdyno_worker.contract import Unsupported
+
+LIBRARIES = ("libjpeg.so.8", "libpng12.so.0", "libtiff.so.5", "libjasper.so.1")  # of the OpenCV that it brings
 
 
 class MapPipeline(object):
@@ -17,9 +19,10 @@ class MapPipeline(object):
 
     def __init__(self, files, inputs, feed):
         """`feed` takes {input name: array}."""
-        _refuse_without_reader()
+        _refuse_without_libraries()
         self._inputs = inputs
         self._feed = feed
+        self._seconds = Seconds()
         rule = files.transforms
         self._factors = [np.float32(1.0 / (255.0 * std)) for std in rule["std"]]
         self._offsets = [np.float32(-mean / std) for mean, std in zip(rule["mean"], rule["std"])]
@@ -41,14 +44,14 @@ class MapPipeline(object):
 
     def seconds(self):
         """CNTK tells nothing of its stages."""
-        return {}
+        return self._seconds.so_far()
 
     def close(self):
         """Its threads end with the source."""
         self._source = None
 
     def _take(self):
-        return self._source.next_minibatch(self._inputs.batch)
+        return self._seconds.waited(self._source.next_minibatch, self._inputs.batch)
 
     def _labels(self, batch):
         rows = batch[self._source.streams.labels].as_sequences(self._sparse)
@@ -84,10 +87,16 @@ def _notes(rule):
     return notes
 
 
-def _refuse_without_reader():
-    """The part of CNTK that reads images wants libraries that systems of today lack."""
-    (path,) = glob.glob(os.path.join(os.path.dirname(cntk.__file__), "libs", "Cntk.Deserializers.Image-*.so"))
+def _refuse_without_libraries():
+    """They would be missed only when the first image is read, and systems of today lack them."""
+    missing = [name for name in LIBRARIES if not _loads(name)]
+    if missing:
+        raise Unsupported("CNTK decodes images with %s, missing here; use packed data" % ", ".join(missing))
+
+
+def _loads(library):
     try:
-        ctypes.CDLL(path)
-    except OSError as error:
-        raise Unsupported("CNTK's image reader does not load (%s); use packed data" % error)
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True

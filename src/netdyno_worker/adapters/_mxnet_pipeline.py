@@ -4,6 +4,8 @@ import os
 
 import mxnet as mx
 
+from netdyno_worker.adapters._pipeline_seconds import Seconds
+
 NAMES = "rgb"  # of channels; a grey image's only one goes by the first
 
 
@@ -13,35 +15,37 @@ class RecordPipeline(object):
     def __init__(self, files, inputs, arrays):
         """`arrays` are those of images and of labels."""
         self._arrays = arrays
+        self._seconds = Seconds()
         self._batches = mx.io.ImageRecordIter(**_options(files, inputs))
         self.notes = {
             "order": "shuffled anew in each epoch",
             "decode": "OpenCV, in MXNet's threads",
-            "threads": "at most %d, of the processors fewer than half in old releases" % files.threads,
+            "threads": min(files.threads, max(len(os.sched_getaffinity(0)) // 2 - 1, 1)),  # MXNet takes no more
         }
 
     def feed(self):
-        self._advance()
-        for source, array in zip([self._batches.getdata(), self._batches.getlabel()], self._arrays):
+        batch = self._seconds.waited(self._take)
+        for source, array in zip(batch.data + batch.label, self._arrays):
             source.copyto(array)
 
     def skip(self):
-        self._advance()
+        self._seconds.waited(self._take)
 
     def seconds(self):
         """MXNet tells nothing of its stages."""
-        return {}
+        return self._seconds.so_far()
 
     def close(self):
         """Its threads end with the iterator."""
         self._batches = None
 
-    def _advance(self):
+    def _take(self):
         """The last batch of an epoch begins the next one, so all are full."""
-        if not self._batches.iter_next():
+        try:
+            return self._batches.next()
+        except StopIteration:
             self._batches.reset()
-            if not self._batches.iter_next():
-                raise ValueError("expected another epoch of images, received none")
+            return self._batches.next()
 
 
 def _options(files, inputs):

@@ -1,14 +1,14 @@
 """How Paddle feeds itself: a DataLoader over a folder of images, whose processes open and transform them ahead."""
 
-import os
 import random
 
 import numpy as np
-from paddle.io import BatchSampler, DataLoader
+import PIL
+from paddle.io import BatchSampler, DataLoader, Dataset
 from paddle.vision import transforms
-from paddle.vision.datasets import DatasetFolder
 
-from netdyno_worker.adapters._pillow_images import opened
+from netdyno_worker.adapters._pillow_images import STAGES, Folder, expect_shape, mode_of
+from netdyno_worker.adapters._pipeline_seconds import Seconds
 from netdyno_worker.loader import Shuffled
 
 
@@ -19,30 +19,77 @@ class FolderPipeline(object):
         """`place` takes {input name: tensor}."""
         self._names = inputs.images, inputs.labels
         self._place = place
-        self._batches = iter(
-            DataLoader(
-                _folder(files, inputs.shape),
-                batch_sampler=Endless(files.count, inputs.batch, files.seed),
-                num_workers=files.threads,
-                worker_init_fn=Seeded(files.seed),
-                prefetch_factor=4,
-            )
+        self._seconds = Seconds(STAGES)
+        loader = DataLoader(
+            Images(files, inputs.shape),
+            batch_sampler=Endless(files.count, inputs.batch, files.seed),
+            num_workers=files.threads,
+            worker_init_fn=Seeded(files.seed),
+            collate_fn=collated,
         )
-        self.notes = {"order": "shuffled anew in each epoch", "decode": "Pillow, in processes"}
+        self._batches = iter(loader)
+        self.notes = {
+            "order": "shuffled anew in each epoch",
+            "decode": "Pillow " + PIL.__version__,
+            "processes": files.threads,
+        }
 
     def feed(self):
-        self._place(dict(zip(self._names, next(self._batches))))
+        self._place(dict(zip(self._names, self._take())))
 
     def skip(self):
-        next(self._batches)
+        self._take()
 
     def seconds(self):
-        """Paddle tells nothing of its stages."""
-        return {}
+        """Of all processes together, and `wait_s` of who took."""
+        return self._seconds.so_far()
 
     def close(self):
-        """Processes and threads end with the iterator."""
-        self._batches = None
+        """Only dropped it would go on for ever: its own thread holds it."""
+        batches, self._batches = self._batches, None
+        if batches is not None:
+            batches._try_shutdown_all()
+
+    def _take(self):
+        """(images, labels)."""
+        images, labels, seconds = self._seconds.waited(next, self._batches)
+        if isinstance(seconds, str):
+            raise ValueError(seconds)
+        self._seconds.add(STAGES, seconds)
+        return images, labels
+
+
+class Images(Dataset):
+    """(image, label, seconds) by number; of a file with something wrong (None, None, text)."""
+
+    def __init__(self, files, shape):
+        self._folder = Folder(files)
+        self._shape = shape
+        self._transform = _transform(files.transforms)
+
+    def __len__(self):
+        return len(self._folder)
+
+    def __getitem__(self, index):
+        try:
+            image, seconds = self._folder.load(index, mode_of(self._shape), self._transformed)
+        except ValueError as error:
+            return None, None, str(error)
+        return image, self._folder.label(index), seconds
+
+    def _transformed(self, image):
+        found = self._transform(image)
+        expect_shape(found, self._shape)
+        return found
+
+
+def collated(items):
+    """(images, labels, seconds) of a batch; the first text that is among them takes the place of the seconds."""
+    for _, _, seconds in items:
+        if isinstance(seconds, str):
+            return np.zeros(1), np.zeros(1), seconds
+    images, labels, seconds = zip(*items)
+    return np.stack(images), np.array(labels, np.int64), np.sum(seconds, axis=0).tolist()
 
 
 class Endless(BatchSampler):
@@ -60,7 +107,7 @@ class Endless(BatchSampler):
 
 
 class Seeded(object):
-    """What a process does first: transforms draw from Python's and from NumPy's generators."""
+    """What a process does first: transforms draw from Python's generator and from NumPy's."""
 
     def __init__(self, seed):
         self._seed = seed
@@ -68,24 +115,6 @@ class Seeded(object):
     def __call__(self, number):
         random.seed(self._seed + number)
         np.random.seed((self._seed + number) % 2**32)
-
-
-class Opener(object):
-    """A file's image in the mode that a network's channels ask for."""
-
-    def __init__(self, channels):
-        self._mode = "L" if channels == 1 else "RGB"
-
-    def __call__(self, path):
-        return opened(path, self._mode)
-
-
-def _folder(files, shape):
-    folder = os.path.join(files.root, files.split)
-    found = DatasetFolder(folder, loader=Opener(shape[0]), transform=_transform(files.transforms))
-    if len(found) != files.count:
-        raise ValueError("'%s': expected %d images, received %d" % (folder, files.count, len(found)))
-    return found
 
 
 def _transform(rule):

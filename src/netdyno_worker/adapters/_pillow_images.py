@@ -1,32 +1,73 @@
-"""How a file becomes a network's input where a framework leaves images to Pillow and to its user."""
+"""How files of a folder become images where a framework leaves that to Pillow and to its user."""
 
+import io
 import math
+import os
+import time
 
 import numpy as np
 from PIL import Image
 
+SUFFIXES = (b".jpg", b".jpeg", b".png")
+MARKS = (b"\xff\xd8\xff", b"\x89PNG")
+STAGES = ("read_s", "decode_s", "transform_s")
 TRIES = 10  # for a window that fits in the image
 
 
-class Augmented(object):
-    """Opens, crops, flips and scales as files' transforms say; `shape` is (channels, height, width)."""
+class Folder(object):
+    """The images of a split: a folder for each class, numbered by name. Names lie in one array, because processes
+    copy what they only look at in Python's lists."""
+
+    def __init__(self, files):
+        inside = os.path.join(files.root, files.split)
+        self._folder = inside if os.path.isdir(inside) else files.root  # of classes alone: a split to train with
+        self._names, self._labels = _listed(self._folder)
+        if len(self._names) != files.count:
+            raise ValueError("'%s': expected %d images, received %d" % (self._folder, files.count, len(self._names)))
+
+    def __len__(self):
+        return len(self._names)
+
+    def label(self, index):
+        return int(self._labels[index])
+
+    def load(self, index, mode, transform):
+        """(what `transform` makes of the image, seconds of the stages); a ValueError if it is none."""
+        path = os.path.join(self._folder, os.fsdecode(bytes(self._names[index])))
+        times = [time.perf_counter()]
+        try:
+            with open(path, "rb") as file:
+                encoded = file.read()
+            times.append(time.perf_counter())
+            image = _decoded(encoded, mode)
+        except Exception as error:  # of foreign bytes anything may be said
+            raise ValueError("'%s': expected a JPEG or PNG, received: %s" % (path, error))
+        times.append(time.perf_counter())
+        try:
+            found = transform(image)
+        except ValueError as error:
+            raise ValueError("'%s': %s" % (path, error))
+        times.append(time.perf_counter())
+        return found, [end - start for start, end in zip(times, times[1:])]
+
+
+class Augmentation(object):
+    """Crops, flips and scales as files' transforms say; `shape` is (channels, height, width) of what comes out."""
 
     def __init__(self, rule, shape):
         self._rule = rule
         self._shape = shape
-        self._mode = "L" if shape[0] == 1 else "RGB"
         self._mean = np.array(rule["mean"], np.float32) * np.float32(255)
-        self._factor = np.float32(1 / 255.0) / np.array(rule["std"], np.float32)
+        self._factor = np.float32(1) / (np.array(rule["std"], np.float32) * np.float32(255))
 
-    def array(self, path, random):
-        """The image as float32, channel by channel; `random` is a numpy RandomState."""
-        image = self._cropped(opened(path, self._mode), random)
+    def apply(self, image, random):
+        """As float32, channel by channel; `random` is a numpy RandomState."""
+        image = self._cropped(image, random)
         if self._rule["flip"] and random.randint(2):
             image = image.transpose(Image.FLIP_LEFT_RIGHT)
         pixels = np.asarray(image, np.float32).reshape(image.size[1], image.size[0], -1)
         scaled = np.ascontiguousarray(((pixels - self._mean) * self._factor).transpose(2, 0, 1))
-        if scaled.shape != self._shape:
-            raise ValueError("'%s': expected an image of %s, received %s" % (path, self._shape, scaled.shape))
+        expect_shape(scaled, self._shape)
         return scaled
 
     def _cropped(self, image, random):
@@ -35,23 +76,25 @@ class Augmented(object):
             return image
         if self._rule["resized"]:
             return image.resize((crop, crop), Image.BILINEAR, random_window(image.size, random))
-        if pad:
-            image = image.crop((-pad, -pad, image.size[0] + pad, image.size[1] + pad))  # outside it is black
-        left, top = (random.randint(max(1, length - crop + 1)) for length in image.size)
-        return image.crop((left, top, min(left + crop, image.size[0]), min(top + crop, image.size[1])))
+        spare = [length + 2 * pad - crop for length in image.size]
+        if min(spare) < 0:
+            raise ValueError("expected at least %d pixels a side, received %s" % (crop - 2 * pad, image.size))
+        left, top = (random.randint(more + 1) - pad for more in spare)
+        return image.crop((left, top, left + crop, top + crop))  # outside it is black
 
 
-def opened(path, mode):
-    """Decoded wholly."""
-    try:
-        with open(path, "rb") as file, Image.open(file) as image:
-            return image.convert(mode)
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise ValueError("'%s': expected an image, received: %s" % (path, error))
+def expect_shape(array, shape):
+    if array.shape != shape:
+        raise ValueError("expected an image of %s, received %s" % (shape, array.shape))
+
+
+def mode_of(shape):
+    """Pillow's word for as many channels."""
+    return "L" if shape[0] == 1 else "RGB"
 
 
 def random_window(size, random):
-    """(left, top, right, bottom) of 8 to 100 % of the area, its aspect between 3/4 and 4/3; the whole if none fits."""
+    """(left, top, right, bottom): 8 to 100 % of the area, its aspect between 3/4 and 4/3; the whole if none fits."""
     for _ in range(TRIES):
         area = random.uniform(0.08, 1.0) * size[0] * size[1]
         aspect = math.exp(random.uniform(math.log(3.0 / 4.0), math.log(4.0 / 3.0)))
@@ -60,3 +103,26 @@ def random_window(size, random):
             left, top = random.randint(size[0] - width + 1), random.randint(size[1] - height + 1)
             return left, top, left + width, top + height
     return (0, 0) + tuple(size)
+
+
+def _decoded(encoded, mode):
+    if not encoded.startswith(MARKS):
+        raise ValueError("%d bytes that begin '%s'" % (len(encoded), encoded[:4].hex()))
+    with Image.open(io.BytesIO(encoded)) as image:
+        return image.convert(mode)
+
+
+def _listed(folder):
+    """(names as class/file, labels)."""
+    classes = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and _is_plain(entry.name))
+    names, labels = [], []
+    for label, name in enumerate(classes):
+        inside = sorted(os.listdir(os.fsencode(os.path.join(folder, name))))
+        found = [file for file in inside if file.lower().endswith(SUFFIXES) and not file.startswith(b".")]
+        names += [os.path.join(os.fsencode(name), file) for file in found]
+        labels += [label] * len(found)
+    return np.array(names, np.bytes_), np.array(labels, np.int64)
+
+
+def _is_plain(name):
+    return not (name.startswith(".") or name.endswith(".partial"))

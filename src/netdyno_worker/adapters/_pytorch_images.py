@@ -10,13 +10,15 @@ import time
 import numpy as np
 import torch
 from PIL import Image
+from torch.nn.functional import interpolate
 from torch.utils.data import Dataset
 from torch.utils.data.dataloader import default_collate
 
 from netdyno_worker.adapters._pillow_images import random_window
 
-SUFFIXES = (".jpg", ".jpeg", ".png")
+SUFFIXES = (b".jpg", b".jpeg", b".png")
 MARKS = (b"\xff\xd8\xff", b"\x89PNG")
+RESIZES_BYTES = hasattr(torch, "compile")  # version 1.0 does not
 STAGES = ("read_s", "decode_s", "transform_s")
 
 
@@ -56,28 +58,24 @@ class Images(Dataset):
         times.append(time.perf_counter())
         image = _decoded(encoded, self._mode)
         times.append(time.perf_counter())
-        image = self._cropped(image)
+        return self._transformed(image), times + [time.perf_counter()]
+
+    def _transformed(self, image):
+        if self._rule["crop"] is not None:
+            image = image.crop(self._window(image.size))  # outside it is black
         if self._rule["flip"] and self._random.randint(2):
             image = image.transpose(Image.FLIP_LEFT_RIGHT)
-        pixels = np.array(image).reshape(image.size[1], image.size[0], -1)
-        return pixels, times + [time.perf_counter()]
+        return _resized(image, self._rule["crop"]) if self._rule["resized"] else _array(image)
 
-    def _cropped(self, image):
-        crop, pad = self._rule["crop"], self._rule["pad"]
-        if crop is None:
-            return image
+    def _window(self, size):
+        """(left, top, right, bottom) of what is cropped."""
         if self._rule["resized"]:
-            return image.resize((crop, crop), Image.BILINEAR, random_window(image.size, self._random))
-        spare = [length + 2 * pad - crop for length in image.size]
-        left, top = (self._random.randint(max(0, more) + 1) - pad for more in spare)
-        return image.crop((left, top, left + crop, top + crop))  # outside it is black
-
-
-def _decoded(encoded, mode):
-    if not encoded.startswith(MARKS):
-        raise ValueError("%d bytes that begin '%s'" % (len(encoded), encoded[:4].hex()))
-    with Image.open(io.BytesIO(encoded)) as image:
-        return image.convert(mode)
+            return random_window(size, self._random)
+        crop, pad = self._rule["crop"], self._rule["pad"]
+        if min(size) + 2 * pad < crop:
+            raise ValueError("one of %d×%d, too small to crop" % size)
+        left, top = (self._random.randint(length + 2 * pad - crop + 1) - pad for length in size)
+        return left, top, left + crop, top + crop
 
 
 def collated(items):
@@ -87,6 +85,26 @@ def collated(items):
             return item
     pixels, labels, seconds = zip(*items)
     return default_collate(pixels), torch.tensor(labels), np.sum(seconds, axis=0).tolist()
+
+
+def _decoded(encoded, mode):
+    if not encoded.startswith(MARKS):
+        raise ValueError("%d bytes that begin '%s'" % (len(encoded), encoded[:4].hex()))
+    image = Image.open(io.BytesIO(encoded))
+    image.load()
+    return image if image.mode == mode else image.convert(mode)
+
+
+def _resized(image, side):
+    """By PyTorch where it resizes bytes: it takes half as long as Pillow, and differs by what is rounded."""
+    if not RESIZES_BYTES:
+        return _array(image.resize((side, side), Image.BILINEAR))
+    planes = torch.from_numpy(_array(image)).permute(2, 0, 1)[None]
+    return interpolate(planes, (side, side), mode="bilinear", antialias=True)[0].permute(1, 2, 0).numpy()
+
+
+def _array(image):
+    return np.array(image).reshape(image.size[1], image.size[0], -1)
 
 
 def _folder(files):
@@ -101,13 +119,10 @@ def _listed(folder):
     names, labels = [], []
     for label, name in enumerate(classes):
         inside = sorted(os.listdir(os.fsencode(os.path.join(folder, name))))
-        found = [file for file in inside if file.lower().endswith(_SUFFIXES) and not file.startswith(b".")]
+        found = [file for file in inside if file.lower().endswith(SUFFIXES) and not file.startswith(b".")]
         names += [os.path.join(os.fsencode(name), file) for file in found]
         labels += [label] * len(found)
     return np.array(names, np.bytes_), np.array(labels, np.int64)
-
-
-_SUFFIXES = tuple(suffix.encode() for suffix in SUFFIXES)
 
 
 def _is_plain(name):

@@ -64,7 +64,7 @@ def _batches(paths, files, inputs):
         order.interleave(tf.data.TFRecordDataset, cycle_length=files.threads)
         .shuffle(min(files.count, SHUFFLED), files.seed)
         .repeat()
-        .map(Reader(files, inputs), num_parallel_calls=files.threads)
+        .map(Reader(files, inputs).example, num_parallel_calls=files.threads)
         .batch(inputs.batch)
         .prefetch(AHEAD)
     )

@@ -50,12 +50,13 @@ def _batches(paths, files, inputs):
     options = tf.data.Options()
     options.threading.private_threadpool_size = files.threads
     options.threading.max_intra_op_parallelism = 1
+    read = tf.autograph.experimental.do_not_convert(Reader(files, inputs).example)
     order = tf.data.Dataset.from_tensor_slices(paths).shuffle(len(paths), files.seed)
     return (
         order.interleave(tf.data.TFRecordDataset, cycle_length=files.threads, num_parallel_calls=files.threads)
         .shuffle(min(files.count, SHUFFLED), files.seed)
         .repeat()
-        .map(Reader(files, inputs), num_parallel_calls=files.threads)
+        .map(read, num_parallel_calls=files.threads)
         .batch(inputs.batch, drop_remainder=True, num_parallel_calls=files.threads)
         .prefetch(tf.data.AUTOTUNE)
         .with_options(options)
