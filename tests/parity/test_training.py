@@ -58,16 +58,7 @@ def expected(prover: Prover, files: Path, tmp_path_factory: pytest.TempPathFacto
     return _curve(oracle, prover.worker, files, tmp_path_factory.mktemp("reference"))
 
 
-# MXNet 1.2's curve leaves the reference's within five steps of this network, though each gradient and update is
-# proved equal, and lenet learns the same as everywhere. Not understood yet.
-DIFFERS = {"mxnet-1.2"}
-TRAINED = [
-    pytest.param(spec, how, marks=[pytest.mark.xfail(strict=True)] * (spec.name in DIFFERS), id=f"{spec.name}-{how}")
-    for spec, how in frameworks()
-]
-
-
-@pytest.mark.parametrize(("spec", "execution"), TRAINED)
+@pytest.mark.parametrize(("spec", "execution"), frameworks(), ids=lambda part: getattr(part, "name", part))
 def test_a_framework_learns_from_files_what_the_reference_does(
     spec: Any, execution: str, prover: Prover, files: Path, expected: list[dict[str, Any]], tmp_path: Path
 ) -> None:
