@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 import traceback
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -99,7 +100,11 @@ def _probe(adapter, request, emit):
     for execution in request["executions"]:
         asked = dict(request, execution=execution)
         try:
-            seconds_per_step = probe(prepare(adapter, asked, emit, weights), request["seconds"])
+            trainer = prepare(adapter, asked, emit, weights)
+            trainer.step()
+            trainer.wait()
+            with turn(request["turn"]):
+                seconds_per_step = probe(trainer, request["seconds"])
         except Unsupported as error:
             emit("probe", execution=execution, absent=str(error))
         except Exception as error:  # one that breaks must not keep the others from being tried
@@ -107,7 +112,21 @@ def _probe(adapter, request, emit):
             traceback.print_exc()
         else:
             emit("probe", execution=execution, seconds_per_step=seconds_per_step)
+        trainer = None
         gc.collect()
+
+
+@contextmanager
+def turn(path):
+    """Wait for one's turn: of those that name the same file, one at a time goes on; without a name, all."""
+    if path is None:
+        yield
+        return
+    import fcntl
+
+    with open(path, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _fit(adapter, request, emit):

@@ -2,6 +2,8 @@
 
 import json
 import sys
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,12 +15,21 @@ from netdyno.harness.ahead import cells_to_compile, compile_ahead
 from netdyno.harness.complete import Bench
 from netdyno.harness.folder import RunFolders
 from netdyno.harness.plan import Plan, PlannedRun
-from netdyno.harness.run import Campaign
+from netdyno.harness.run import Campaign, carry_out
 from netdyno.harness.settings import Settings
 from netdyno.harness.worker_file import pack_worker
 from netdyno.results.store import open_store
+from netdyno_worker.main import turn
 
 SCRIPTED = Path(__file__).parents[1] / "scripted"
+
+
+class Silent:
+    def started(self, run, folder): ...
+
+    def polled(self): ...
+
+    def ended(self, record): ...
 
 
 class Diary:
@@ -58,16 +69,45 @@ def test_only_first_runs_that_compile_for_a_gpu_are_chosen_each_once(tmp_path):
     also = PlannedRun(cell=replace(lenet, execution="compiled"), series=1, number=1)
     later = PlannedRun(cell=replace(lenet, batch=7), series=1, number=2)
     chosen = cells_to_compile(Plan(runs=(*first, also, later), finished=1))
-    assert chosen == [replace(lenet, execution="compiled"), replace(alexnet, execution="compiled")]
+    assert chosen == [lenet, alexnet]
     assert cells_to_compile(Plan(runs=(first[0], also), finished=0)) == []  # alone, nothing is won
 
 
 def test_what_does_not_fit_spoils_nothing(campaign):
     cells = [campaign.bench.complete({"network": "lenet/mnist", "batch": batch}) for batch in (4, 6, 5)]
     diary = Diary()
-    assert [fit.outcome for fit in compile_ahead(cells, campaign, diary)] == ["fits", "out of memory", "fits"]
+    assert compile_ahead(cells, campaign, diary) == {}
     assert diary.told[-1] == (3, 3)
     assert list(campaign.store.records()) == []
+
+
+def test_cells_that_want_their_fastest_execution_are_looked_at_but_not_believed_where_memory_ran_out(campaign):
+    wishes = [{"network": "lenet/mnist", "batch": batch, "execution": "fastest"} for batch in (4, 6, 5)]
+    small, large, middle = (campaign.bench.complete(wish) for wish in wishes)
+    found = compile_ahead([small, large, middle], campaign, Diary())
+    assert found.keys() == {small, middle}
+    assert found[small].execution == "eager"
+    assert found[small].seconds_per_step["eager"] > 0
+    plan = Plan(runs=(PlannedRun(cell=small, series=1, number=1),), finished=0)
+    (record,) = carry_out(plan, replace(campaign, choices=found, settings=Settings(seconds=0.1)), Silent())
+    assert record.settings["looked_at"] == found[small].seconds_per_step  # and not looked at again
+
+
+def test_looks_that_share_a_file_are_timed_one_at_a_time(tmp_path):
+    path, inside = str(tmp_path / "turn.lock"), []
+
+    def take_a_turn():
+        with turn(path):
+            inside.append("in")
+            time.sleep(0.05)
+            inside.append("out")
+
+    threads = [threading.Thread(target=take_a_turn) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert inside == ["in", "out"] * 4
 
 
 def test_ctrl_c_ends_what_was_started(campaign, monkeypatch):

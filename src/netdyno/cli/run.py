@@ -198,7 +198,7 @@ def _carry_out(suite: Suite, campaign: Campaign, asked: Asked, missing: Mapping[
         return
     if to_compile := cells_to_compile(plan):
         with Compiling(talk) as compiling:
-            compile_ahead(to_compile, campaign, compiling)
+            campaign = replace(campaign, choices=compile_ahead(to_compile, campaign, compiling))
     with Progress(talk, plan, expected) as progress:
         carry_out(plan, campaign, progress)
     _show(suite.cells, campaign, missing)

@@ -49,9 +49,7 @@ def try_batch(cell: Cell, campaign: Campaign, on_poll: Callable[[], None]) -> Fi
         training = campaign.bench.training(cell)
     except NetdynoError as error:
         return Fit(batch=cell.batch, outcome=NO_GRAPH, reason=str(error))
-    scratch = campaign.folders.home / "scratch"
-    scratch.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=scratch, prefix="fit-") as name:
+    with tempfile.TemporaryDirectory(dir=campaign.folders.scratch(), prefix="fit-") as name:
         folder = Path(name)
         write_json(folder / "request.json", fit_request(cell, training, campaign.side(cell), STEPS))
         ending = watch(launch(campaign.command(cell, folder)), campaign.settings.deadline_s, on_poll)

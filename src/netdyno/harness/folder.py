@@ -30,6 +30,12 @@ class RunFolders:
         folder.mkdir(parents=True)
         return folder
 
+    def scratch(self) -> Path:
+        """Where folders are made that nobody will miss."""
+        folder = self.home / "scratch"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
     def point_at(self, folder: Path) -> None:
         """Remember the run in flight."""
         write_atomically(self._pointer(), folder.name)

@@ -41,13 +41,18 @@ class Running:
 
 
 def launch(command: Command) -> Running:
-    """Start the worker; its process group has the worker's process id."""
+    """Start the worker; its process group has the worker's process id.
+
+    Its working folder is the same in every run: CUDA's compilers take it into the key of what they keep, and would
+    compile everything anew in another one.
+    """
     worker = [str(command.program)] if command.program else ["-I", str(command.worker)]
-    arguments = [str(command.python), *worker, "request.json", "events.jsonl"]
+    files = [str(command.folder.resolve() / name) for name in ("request.json", "events.jsonl")]
+    arguments = [str(command.python), *worker, *files]
     try:
         process = subprocess.Popen(
             arguments,
-            cwd=command.folder,
+            cwd=command.worker.parent,
             env={**os.environ, **worker_variables(command.threads), **command.variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -58,6 +58,7 @@ class Campaign:
     machine: str
     gpus: tuple[int, ...] = ()  # as the monitor numbers them, in the order in which frameworks see them
     larder: Larder = field(default_factory=dict)  # what cells with real data are fed
+    choices: Mapping[Cell, Choice] = field(default_factory=dict)  # executions that were found fastest already
     environment: Mapping[str, Any] = field(default_factory=dict)
 
     def side(self, cell: Cell) -> WorkerSide:
@@ -152,8 +153,8 @@ def _choice(run: PlannedRun, asked: tuple[Command, dict[str, Any]], campaign: Ca
     """The execution for a cell that wants the fastest: as in the series so far, or by a look at each."""
     where = {**run.cell.as_dict(), "series": run.series}
     earlier = earlier_choice(campaign.store.records(where, machine=campaign.machine))
-    if earlier is not None:
-        return earlier
+    if known := earlier or campaign.choices.get(run.cell):
+        return known
     executions = list(find_spec(run.cell.framework).executions_on(run.cell.device))
     command, request = asked
     return look(command, probe_request(request, executions), campaign.settings.deadline_s, observer.polled)
