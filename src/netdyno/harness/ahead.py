@@ -1,8 +1,8 @@
 """Compile ahead: several cells at a time before the first run, because compiling can take longer than measuring.
 
 Only for frameworks that keep on disk what they compiled: their runs find it there. Cells that want their fastest
-execution are looked at meanwhile: looks compile side by side and are timed one at a time. Of a cell that fails nothing
-is told: its own run will meet the same and say so.
+execution are looked at meanwhile: looks compile side by side and are timed one at a time. Of a cell that fails
+nothing is told: its own run will meet the same and say so.
 """
 
 import os
