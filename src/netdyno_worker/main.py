@@ -95,37 +95,47 @@ def _prove_case(adapter, request, case, emit):
 
 
 def _probe(adapter, request, emit):
-    """A short look at several executions, in one process because importing and drawing weights can take longer."""
+    """A short look at several executions, in one process because importing and drawing weights can take longer.
+
+    Where others look at the same time, all compile side by side; then each times its own while the others wait.
+    """
     weights = Weights(read_program(request["training"]), request["seed"], keep=True)
-    for execution in request["executions"]:
+
+    def look(execution, timed):
         asked = dict(request, execution=execution)
         try:
             trainer = prepare(adapter, asked, emit, weights)
             trainer.step()
             trainer.wait()
-            with turn(request["turn"]):
-                seconds_per_step = probe(trainer, request["seconds"])
+            return {"seconds_per_step": probe(trainer, request["seconds"])} if timed else {}
         except Unsupported as error:
-            emit("probe", execution=execution, absent=str(error))
+            return {"absent": str(error)}
         except Exception as error:  # one that breaks must not keep the others from being tried
-            emit("probe", execution=execution, absent="%s: %s" % (type(error).__name__, error))
             traceback.print_exc()
-        else:
-            emit("probe", execution=execution, seconds_per_step=seconds_per_step)
-        trainer = None
-        gc.collect()
+            return {"absent": "%s: %s" % (type(error).__name__, error)}
+        finally:
+            trainer = None
+            gc.collect()
+
+    if request["turn"] is not None:
+        with turn(request["turn"], alone=False):
+            for execution in request["executions"]:
+                look(execution, timed=False)
+    with turn(request["turn"], alone=True):
+        for execution in request["executions"]:
+            emit("probe", execution=execution, **look(execution, timed=True))
 
 
 @contextmanager
-def turn(path):
-    """Wait for one's turn: of those that name the same file, one at a time goes on; without a name, all."""
+def turn(path, alone):
+    """Of those that name the same file, many go on together, or one alone when none of the others does."""
     if path is None:
         yield
         return
     import fcntl
 
     with open(path, "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         yield
 
 

@@ -34,7 +34,7 @@ def measure(trainer, settings, emit, clock=time.perf_counter):
 
 
 def probe(trainer, seconds, clock=time.perf_counter):
-    """Seconds per step: of the fastest block, because others may compile meanwhile, after as long a warm-up."""
+    """Seconds per step: of the fastest block, which was disturbed the least, after as long a warm-up."""
     steps, found = 1, []
     deadline = clock() + 2 * seconds
     while clock() < deadline or len(found) < 3:

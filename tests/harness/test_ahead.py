@@ -93,21 +93,24 @@ def test_cells_that_want_their_fastest_execution_are_looked_at_but_not_believed_
     assert record.settings["looked_at"] == found[small].seconds_per_step  # and not looked at again
 
 
-def test_looks_that_share_a_file_are_timed_one_at_a_time(tmp_path):
-    path, inside = str(tmp_path / "turn.lock"), []
+def test_looks_compile_together_and_are_timed_one_at_a_time_when_none_compiles(tmp_path):
+    path, told, all_here = str(tmp_path / "turn.lock"), [], threading.Barrier(4)
 
-    def take_a_turn():
-        with turn(path):
-            inside.append("in")
+    def look():
+        with turn(path, alone=False):
+            all_here.wait(timeout=10)  # passed only if all may be inside
+            told.append("compiled")
+        with turn(path, alone=True):
+            told.append("in")
             time.sleep(0.05)
-            inside.append("out")
+            told.append("out")
 
-    threads = [threading.Thread(target=take_a_turn) for _ in range(4)]
+    threads = [threading.Thread(target=look) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert inside == ["in", "out"] * 4
+    assert told == ["compiled"] * 4 + ["in", "out"] * 4
 
 
 def test_ctrl_c_ends_what_was_started(campaign, monkeypatch):

@@ -1,7 +1,7 @@
 """Compile ahead: several cells at a time before the first run, because compiling can take longer than measuring.
 
 Only for frameworks that keep on disk what they compiled: their runs find it there. Cells that want their fastest
-execution are looked at meanwhile: looks compile side by side and are timed one at a time. Of a cell that fails
+execution are looked at meanwhile: all compile side by side, then are timed one at a time. Of a cell that fails
 nothing is told: its own run will meet the same and say so.
 """
 
