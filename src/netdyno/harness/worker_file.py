@@ -10,7 +10,17 @@ from pathlib import Path
 from netdyno.errors import NetdynoError
 
 PACKAGE = "netdyno_worker"
-ENTRY = "import sys\nfrom netdyno_worker.main import main\nsys.exit(main(sys.argv[1:]))\n"
+# Once the last word is said there is nothing left to do: frameworks take seconds to tidy up, and some crash at it.
+ENTRY = """import os
+import sys
+
+from netdyno_worker.main import main
+
+code = main(sys.argv[1:])
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(code)
+"""
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes whenever they are packed
 
 
