@@ -62,7 +62,7 @@ class Records:
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.file.path)
-        at, end = (int(value) for value in self.places[index])
+        at, end = self.places[index].tolist()
         item = _item(self.file, at, end)
         checked_label(item.label, self.about, f"{self.file.path}, item {index}, record at byte {at}")
         return item
