@@ -15,8 +15,10 @@ import shutil
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -27,7 +29,8 @@ from formats_tools import Tools
 from netdyno.data.convert import Target, convert_split
 from netdyno.data.formats import format_to_write, formats, needs_pixels, open_split, written_formats
 from netdyno.data.images import pixels_of
-from netdyno.data.item import Item, Source
+from netdyno.data.item import Item, PixelSource, Source
+from netdyno.data.pixel_blocks import blocks
 from netdyno.data.recipe import cut
 
 SIZE = 224  # to which photos are cut where a format needs one shape
@@ -126,22 +129,31 @@ def converted(source: Path, target: Path, format_name: str, what: tuple[Sequence
 
 
 def read_all(folder: Path, origin: Origin) -> None:
-    """Every image as pixels, in this process alone."""
+    """Every image as pixels, in this process alone; many at a time where they lie as such."""
     for split in origin.splits:
         source = open_split(folder, split)
+        if isinstance(source, PixelSource):
+            deque(blocks(source, 0), maxlen=0)
+            continue
         for index in range(source.about.count):
             pixels_of(source.item(index), origin.channels)
 
 
 def same(origin: Origin, format_name: str, place: Path, split: str) -> bool:
     """Are images and labels the same there, and back? In a folder for each class they are sorted by it."""
-    as_pixels = origin.channels == 1 or needs_pixels(format_name)
-    size = origin.size_in(format_name)
-    expected = list(prints(open_split(origin.folder, split), origin.channels if as_pixels else 0, size))
-    found = [prints(open_split(place / way, split), origin.channels if as_pixels else 0) for way in ("there", "back")]
+    channels = origin.channels if origin.channels == 1 or needs_pixels(format_name) else 0
+    expected = expected_prints(origin, split, channels, origin.size_in(format_name))
     in_order = "folder" not in (format_name, origin.format)
-    there, back = (list(each) if in_order else sorted(each) for each in found)
-    return there == back == (expected if in_order else sorted(expected))
+    for way in ("there", "back"):
+        found = list(prints(open_split(place / way, split), channels))
+        if found != expected and (in_order or sorted(found) != sorted(expected)):
+            return False
+    return True
+
+
+@cache
+def expected_prints(origin: Origin, split: str, channels: int, size: int | None) -> list[tuple[int, bytes]]:
+    return list(prints(open_split(origin.folder, split), channels, size))
 
 
 def prints(source: Source, channels: int, size: int | None = None) -> Iterator[tuple[int, bytes]]:

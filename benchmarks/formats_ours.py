@@ -12,7 +12,7 @@ from formats_side import serve
 from netdyno.data.convert import Target, convert_split
 from netdyno.data.formats import formats, open_split
 from netdyno.data.images import pixels_of
-from netdyno.data.item import Item, Source
+from netdyno.data.item import Item, PixelSource, Source
 
 BLOCK = 2048  # images of one shape that are read at a time
 Found = list[int]  # items, bytes, sum of labels
@@ -28,19 +28,22 @@ def write(source: Path, target: Path, format_name: str, processes: int) -> None:
 
 
 def read(source: Path, format_name: str) -> Found:
-    """All of a split, opened anew: encoded images as they are, pixels in blocks."""
+    """All of a split, opened anew."""
     split = formats()[format_name].open(source, "train")
-    if hasattr(split, "pixels"):
-        return blocks_read(split)
-    return items_read(split, 0, split.about.count)
+    return part_read(split, 0, split.about.count)
 
 
-def blocks_read(split) -> Found:
-    found = [0, 0, 0]
-    for first in range(0, split.about.count, BLOCK):
-        images, labels = split.pixels(first, min(first + BLOCK, split.about.count))
-        found = [found[0] + len(images), found[1] + images.nbytes, found[2] + int(labels.sum())]
-    return found
+def part_read(split: Source, first: int, last: int) -> Found:
+    """Pixels in blocks, encoded images one by one as they are."""
+    return blocks_read(split, first, last) if isinstance(split, PixelSource) else items_read(split, first, last)
+
+
+def blocks_read(split: PixelSource, first: int, last: int) -> Found:
+    size = labels_sum = 0
+    for begin in range(first, last, BLOCK):
+        images, labels = split.pixels(begin, min(begin + BLOCK, last))
+        size, labels_sum = size + images.nbytes, labels_sum + int(labels.sum())
+    return [last - first, size, labels_sum]
 
 
 def items_read(split: Source, first: int, last: int) -> Found:
@@ -53,7 +56,7 @@ def items_read(split: Source, first: int, last: int) -> Found:
 
 
 def read_part(first: int, last: int) -> Found:
-    return items_read(_source, first, last)
+    return part_read(_source, first, last)
 
 
 def decode_part(first: int, last: int) -> Found:
