@@ -34,7 +34,7 @@ from netdyno.data.pixel_blocks import blocks
 from netdyno.data.recipe import cut
 
 SIZE = 224  # to which photos are cut where a format needs one shape
-ROUND_TRIP = f"{'from':<8}{'to':<10}{'items':>8}{'MB':>9}{'write/s':>10}{'read/s':>10}{'back/s':>10}  identical"
+ROUND_TRIP = f"{'from':<8}{'to':<10}{'items':>8}{'MB':>9}{'write/s':>11}{'read/s':>12}{'back/s':>11}  identical"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,7 @@ def report(origin: Origin, format_name: str, place: Path) -> bool:
     identical = all(same(origin, format_name, place, split) for split in origin.splits)
     items = sum(open_split(there, split).about.count for split in origin.splits)
     megabytes = sum(path.stat().st_size for path in there.rglob("*") if path.is_file()) / 1e6
-    speeds = "".join(f"{items / seconds:>10,.0f}" for seconds in (write_s, read_s, back_s))
+    speeds = f"{items / write_s:>11,.0f}{items / read_s:>12,.0f}{items / back_s:>11,.0f}"
     print(f"{origin.name:<8}{format_name:<10}{items:>8,}{megabytes:>9.1f}{speeds}", end="")
     print(f"  {'yes' if identical else 'NO'}", flush=True)
     shutil.rmtree(back)

@@ -6,7 +6,9 @@ import statistics
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from against_bare import Block, Side, median_interval
 from formats_tools import Tools
@@ -18,7 +20,7 @@ from netdyno.data.item import Source
 HERE = Path(__file__).parent
 ALONE = {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(HERE)}
 BLOCKS_ON_ALL_CORES = 3
-HEAD = f"{'job':<17}{'public tool':<25}{'public/s':>10}{'netdyno/s':>10}{'ratio':>7}{'95 % interval':>15}"
+HEAD = f"{'job':<17}{'public tool':<25}{'public/s':>11}{'netdyno/s':>12}{'ratio':>7}{'95 % interval':>15}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,16 @@ class Comparison:
         if self.job == "read":
             return root / name / self.format / "there"
         return root / name / "idx" / "there" if self.is_of_pixels else root / name
+
+
+class Job(NamedTuple):
+    """What netdyno's side is asked to do; `expected` is what it must have read."""
+
+    kind: str
+    format: str
+    source: Path
+    target: Path
+    expected: str
 
 
 DECODERS = (
@@ -82,7 +94,7 @@ def comparisons(chosen: Sequence[str]) -> list[Comparison]:
 def compare(wanted: Iterable[Comparison], tools: Tools, root: Path, pairs: int, begin: Callable[[str], None]) -> None:
     """Print a line for each."""
     print(f"\nimages/s, one process each, {pairs} pairs; then netdyno on all {cores()} cores:")
-    print(f"{HEAD}{'all cores':>11}", flush=True)
+    print(f"{HEAD}{'all cores':>12}", flush=True)
     for each in wanted:
         begin(f"{each.job} {each.format} against {each.tool}")
         if each.python not in tools.pythons:
@@ -93,9 +105,9 @@ def compare(wanted: Iterable[Comparison], tools: Tools, root: Path, pairs: int, 
 
 def report(each: Comparison, python: Path, root: Path, pairs: int) -> None:
     source = each.source(root)
-    count, expected = facts(each, source)
+    count, expected = facts(each.job, each.format, source)
     targets = root / "ours", root / "theirs"
-    ours = start_ours(each, source, targets[0], (1, expected))
+    ours = start_ours(Job(each.job, each.format, source, targets[0], expected), 1)
     theirs = Side.start(
         [str(python), str(HERE / "formats_public.py"), each.function, str(source), str(targets[1]), expected], ALONE
     )
@@ -105,16 +117,15 @@ def report(each: Comparison, python: Path, root: Path, pairs: int) -> None:
     ratios = [public.seconds / netdyno.seconds for netdyno, public in found]
     netdyno_s, public_s = (statistics.median(block.seconds for block in side) for side in zip(*found, strict=True))
     low, high = median_interval(ratios)
-    print(f"{name(each):<17}{each.tool:<25}{count / public_s:>10,.0f}{count / netdyno_s:>10,.0f}", end="")
+    print(f"{name(each):<17}{each.tool:<25}{count / public_s:>11,.0f}{count / netdyno_s:>12,.0f}", end="")
     print(f"{statistics.median(ratios):>7.2f}{low:>8.2f}{high:>7.2f}", end="")
-    all_s = on_all_cores(start_ours(each, source, targets[0], (cores(), expected)))
-    print(f"{count / all_s:>11,.0f}", flush=True)
+    all_s = on_all_cores(Job(each.job, each.format, source, targets[0], expected))
+    print(f"{count / all_s:>12,.0f}", flush=True)
 
 
-def start_ours(each: Comparison, source: Path, target: Path, manner: tuple[int, str]) -> Side:
-    processes, expected = manner
-    command = [sys.executable, str(HERE / "formats_ours.py"), each.job, each.format, str(source), str(target)]
-    return Side.start([*command, str(processes), expected], ALONE)
+def start_ours(job: Job, processes: int) -> Side:
+    command = [sys.executable, str(HERE / "formats_ours.py"), job.kind, job.format, str(job.source), str(job.target)]
+    return Side.start([*command, str(processes), job.expected], ALONE)
 
 
 def in_turns(ours: Side, theirs: Side, pairs: int) -> list[tuple[Block, Block]]:
@@ -132,7 +143,10 @@ def in_turns(ours: Side, theirs: Side, pairs: int) -> list[tuple[Block, Block]]:
     return found
 
 
-def on_all_cores(ours: Side) -> float:
+@cache
+def on_all_cores(job: Job) -> float:
+    """Seconds of netdyno's job, once for all tools that do the same."""
+    ours = start_ours(job, cores())
     ours.wait_until_ready()
     ours.block(1)
     seconds = [ours.block(1).seconds for _ in range(BLOCKS_ON_ALL_CORES)]
@@ -140,11 +154,12 @@ def on_all_cores(ours: Side) -> float:
     return statistics.median(seconds)
 
 
-def facts(each: Comparison, source: Path) -> tuple[int, str]:
+@cache
+def facts(kind: str, format_name: str, source: Path) -> tuple[int, str]:
     """How many images there are; and what who reads them must find, as JSON: items, bytes, sum of labels."""
-    split = formats()[each.format].open(source, "train") if each.job == "read" else open_split(source, "train")
+    split = formats()[format_name].open(source, "train") if kind == "read" else open_split(source, "train")
     items = [split.item(index) for index in range(split.about.count)]
-    if each.job == "decode":
+    if kind == "decode":
         sizes = [size_of(item.encoded or b"") for item in items]
         size = sum(height * width * 3 for height, width, _ in sizes)
     else:

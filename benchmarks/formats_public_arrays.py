@@ -68,7 +68,7 @@ def numpy_read_idx(source, target):
 
 def numpy_read_cifar(source, target):
     def job():
-        count = len([name for name in os.listdir(source) if name.endswith(".bin")])
+        count = len([name for name in os.listdir(source) if name.startswith("data_batch_")])
         found = [0, 0, 0]
         for number in range(1, count + 1):
             records = np.fromfile(os.path.join(source, f"data_batch_{number}.bin"), np.uint8)

@@ -137,4 +137,4 @@ def _entry(file: File, number: int, line: NDArray[np.int64]) -> tuple[str, int]:
     if not path or not tab or not label.isascii() or not label.strip().isdigit() or "\0" in path or len(label) > 20:
         shown = text[:80].encode("ascii", "backslashreplace").decode()
         raise NetdynoError(f"{file.path}, line {number + 1}: expected a path, a tab and a label, received {shown!r}.")
-    return os.path.join(file.path.parent, path.removeprefix(_HERE)), int(label)
+    return os.path.join(os.path.dirname(file.path), path.removeprefix(_HERE)), int(label)
