@@ -50,6 +50,14 @@ bench-honesty: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/honesty.py
 	$(VENV)/bin/python benchmarks/kills.py
 
+# Every data format there and back, and against public tools: make bench-formats MNIST=folder/with/its/four/files
+.PHONY: bench-formats
+bench-formats: $(VENV)/installed
+	$(if $(MNIST),,$(error expected MNIST=FOLDER with your copy of its four files))
+	$(PIP) --editable '.[data]'
+	$(NETDYNO) frameworks install tensorflow-2 mxnet-1.9
+	$(VENV)/bin/python benchmarks/formats.py --mnist $(MNIST)
+
 # Debian's Python comes without ensurepip; its pip can then install a pip into the environment.
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || \

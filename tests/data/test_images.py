@@ -58,6 +58,17 @@ def test_every_kind_of_image_becomes_rgb_and_grey(image, kind, red_green_blue) -
     assert abs(int(grey[0, 0, 0]) - int(np.dot(red_green_blue, (0.299, 0.587, 0.114)))) <= 3
 
 
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
+@pytest.mark.parametrize("options", [{}, {"progressive": True}, {"subsampling": 0}, {"comment": b"\xff\xc0\xff\xda"}])
+def test_a_jpeg_shows_what_pillow_sees_in_its_file(mode, options) -> None:
+    noise = np.random.RandomState(3).randint(0, 256, (37, 53, len(Image.new(mode, (1, 1)).getbands())))
+    image = Image.fromarray(noise.astype(np.uint8).squeeze(), mode)
+    encoded = _file(image, "JPEG", **options)
+    for channels, wanted in ((3, "RGB"), (1, "L")):
+        seen = np.asarray(Image.open(io.BytesIO(encoded)).convert(wanted)).reshape(37, 53, channels)
+        assert np.array_equal(pixels_of(_item(encoded), channels), seen)
+
+
 def test_how_the_camera_was_held_is_ignored() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6

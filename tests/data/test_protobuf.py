@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netdyno.data.protobuf import Message, bytes_field, number_field, signed, varint
+from netdyno.data.protobuf import Message, bytes_field, number_field, signed, varint, varints
 from netdyno.errors import NetdynoError
 
 NUMBERS = st.integers(1, 2**29 - 1)
@@ -81,4 +81,4 @@ def test_a_number_where_bytes_are_expected_is_refused():
 
 
 def test_packed_numbers_come_back():
-    assert list(_message(varint(3) + varint(300)).varints()) == [3, 300]
+    assert list(varints(varint(3) + varint(300), "here")) == [3, 300]

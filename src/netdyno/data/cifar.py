@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.data.item import SPLITS, About, Item
-from netdyno.data.numbered import check_index, number_name
+from netdyno.data.item import SPLITS, About, Images, Item, Labels
+from netdyno.data.numbered import check_index, check_range, number_name
 from netdyno.data.partial import Piece, is_unfinished, partial_folder, refuse_existing
-from netdyno.data.pixel_writer import Images, Labels, PixelWriter, shape_to_write
-from netdyno.data.sidecar import about_piece, checked_label, find_about
+from netdyno.data.pixel_writer import PixelWriter, raw, shape_to_write
+from netdyno.data.sidecar import about_piece, checked_label, checked_labels, find_about
 from netdyno.data.spans import File
 from netdyno.errors import NetdynoError
 
@@ -61,8 +61,9 @@ def create(root: Path, split: str, about: About) -> PixelWriter:
     begin = [about_piece(_sidecar(root, split).name, about), *_classes_piece(root, about)]
 
     def layout(first: int, images: Images, labels: Labels) -> list[Piece]:
-        planes = images.transpose(0, 3, 1, 2).reshape(len(images), -1)
-        records = np.concatenate([labels.astype(np.uint8)[:, None], planes], axis=1)
+        records = np.empty((len(images), 1 + images[0].size), np.uint8)
+        records[:, 0] = labels
+        records[:, 1:] = images.transpose(0, 3, 1, 2).reshape(len(images), -1)
         return [*(begin if first == 0 else []), *_pieces(split, first, records)]
 
     return PixelWriter(folder, about, layout)
@@ -85,6 +86,26 @@ class Cifar:
         label = checked_label(int(record[0]), self.about, f"{self.files[number].path}, byte {place * size}")
         planes = record[1:].reshape(channels, height, width)
         return Item(name=number_name(index), label=label, pixels=np.ascontiguousarray(planes.transpose(1, 2, 0)))
+
+    def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
+        """One read from each file that has some of them."""
+        check_range(first, last, self.about, self.files[0].path.parent)
+        height, width, channels = self.about.shape or SHAPE
+        parts = list(self._records(first, last))
+        records = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        labels = checked_labels(records[:, 0], self.about, f"{self.files[0].path.parent}, item {first} and behind")
+        planes = records[:, 1:].reshape(-1, channels, height, width)
+        return planes.transpose(0, 2, 3, 1), labels
+
+    def _records(self, first: int, last: int) -> Iterator[NDArray[np.uint8]]:
+        size = 1 + math.prod(self.about.shape or SHAPE)
+        a_file = ITEMS_A_FILE if len(self.files) > 1 else self.about.count
+        while first < last:
+            number, place = divmod(first, a_file)
+            count = min(last - first, a_file - place)
+            data = self.files[number].read(place * size, count * size)
+            yield np.frombuffer(data, np.uint8).reshape(count, size)
+            first += count
 
 
 def _sidecar(root: Path, split: str) -> Path:
@@ -163,5 +184,5 @@ def _pieces(split: str, first: int, records: NDArray[np.uint8]) -> Iterator[Piec
     while done < len(records):
         number, place = divmod(first + done, ITEMS_A_FILE) if split == "train" else (0, first + done)
         here = records[done : done + ITEMS_A_FILE - place] if split == "train" else records[done:]
-        yield Piece(name=_name(split, number), data=here.tobytes(), at=place * size)
+        yield Piece(name=_name(split, number), data=raw(here), at=place * size)
         done += len(here)

@@ -2,6 +2,7 @@
 
 Paths begin with `.../`, which its framework takes for the folder of the map, so that all of it can be moved."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from netdyno.data.names import numbered_name, own_name
 from netdyno.data.numbered import check_index
 from netdyno.data.partial import PartialSplit, Piece, partial_folder, refuse_existing
 from netdyno.data.sidecar import about_items, about_piece, check_labels, checked_label
-from netdyno.data.spans import File
+from netdyno.data.spans import File, read_whole
 from netdyno.errors import NetdynoError
 
 NAME = "cntk_map"
@@ -59,10 +60,9 @@ class Mapped:
         check_index(index, self.about, self.file.path)
         path, label = _entry(self.file, index, self.lines[index])
         checked_label(label, self.about, f"{self.file.path}, line {index + 1}")
-        image = File(path)
-        encoded = image.read(0, image.size)
+        encoded = read_whole(path)
         check_complete(encoded, f"{path}, line {index + 1} of {self.file.path}")
-        return Item(name=own_name(path.name), label=label, encoded=encoded)
+        return Item(name=own_name(path), label=label, encoded=encoded)
 
 
 class MapWriter:
@@ -129,12 +129,12 @@ def _lines(file: File) -> NDArray[np.int64]:
     return np.stack([begins, ends - begins], axis=1).astype(np.int64)
 
 
-def _entry(file: File, number: int, line: NDArray[np.int64]) -> tuple[Path, int]:
+def _entry(file: File, number: int, line: NDArray[np.int64]) -> tuple[str, int]:
     """Path and label of a line."""
-    begin, length = (int(value) for value in line)
+    begin, length = line.tolist()
     text = file.read(begin, min(length, _LONGEST_LINE)).decode(errors="surrogateescape").rstrip("\r")
     path, tab, label = text.partition("\t")
     if not path or not tab or not label.isascii() or not label.strip().isdigit() or "\0" in path or len(label) > 20:
         shown = text[:80].encode("ascii", "backslashreplace").decode()
         raise NetdynoError(f"{file.path}, line {number + 1}: expected a path, a tab and a label, received {shown!r}.")
-    return file.path.parent / path.removeprefix(_HERE), int(label)
+    return os.path.join(os.path.dirname(file.path), path.removeprefix(_HERE)), int(label)

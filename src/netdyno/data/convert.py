@@ -17,14 +17,16 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from netdyno.data.formats import format_to_write
-from netdyno.data.item import About, Item, Source, Writer
+from netdyno.data.item import About, Item, PixelSource, Source, Writer
+from netdyno.data.pixel_blocks import blocks
+from netdyno.data.pixel_writer import PixelWriter
 from netdyno.data.recipe import Recipe, about_to_write
 from netdyno.errors import NetdynoError
 
 CHUNK = 64  # items that a process makes before it hands them over, fewer if they are large
 CHUNK_BYTES = 1 << 22
 AHEAD = 3  # chunks for each process that may be waiting to be written
-WRITE_BYTES = 1 << 24
+WRITE_BYTES = 1 << 23
 WRITE_EVERY_S = 0.5
 
 Progress = Callable[[int, float], None]  # items done in all, and a second
@@ -64,6 +66,8 @@ def convert_split(source: Source, split: str, target: Target, progress: Progress
     try:
         recipe = Recipe(source=source, about=about, to_pixels=writer.wants_pixels, size=target.size)
         _check_room(recipe, writer.done, target.folder)
+        if target.size is None and isinstance(source, PixelSource) and isinstance(writer, PixelWriter):
+            return convert_pixels(source, writer, progress)
         return convert(recipe, writer, target.processes, progress)
     finally:
         writer.close()
@@ -85,6 +89,16 @@ def convert(recipe: Recipe, writer: Writer, processes: int, progress: Progress) 
         raise NetdynoError(f"expected {count} items written, received a writer that counts {writer.done}.")
     writer.finish()
     return Converted(count=count, begun_at=begun_at, seconds=time.monotonic() - start)
+
+
+def convert_pixels(source: PixelSource, writer: PixelWriter, progress: Progress) -> Converted:
+    """The same where pixels stay as they are: blocks of them, and no item is ever made of them."""
+    begun_at, start = writer.done, time.monotonic()
+    for images, labels in blocks(source, begun_at):
+        writer.write_pixels(images, labels)
+        progress(writer.done, (writer.done - begun_at) / max(time.monotonic() - start, 1e-9))
+    writer.finish()
+    return Converted(count=source.about.count, begun_at=begun_at, seconds=time.monotonic() - start)
 
 
 def _check_same(there: About, wanted: About, where: Path) -> None:
@@ -128,7 +142,7 @@ def _chunks(pool: "_Pool", processes: int, starts: range) -> Iterator[list[Item]
 
 
 def _batches(chunks: Iterator[list[Item]]) -> Iterator[list[Item]]:
-    """Chunks together, as many as come in half a second or to 16 MiB: making a write durable costs a disk's turn."""
+    """Chunks together, as many as come in half a second or to 8 MiB: making a write durable costs a disk's turn."""
     items: list[Item] = []
     size, since = 0, time.monotonic()
     for chunk in chunks:

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from netdyno.data.gzip_bytes import GzipFile
-from netdyno.data.item import SPLITS, About, Item
-from netdyno.data.numbered import check_index, number_name
+from netdyno.data.item import SPLITS, About, Images, Item, Labels
+from netdyno.data.numbered import check_index, check_range, number_name
 from netdyno.data.partial import Piece, is_unfinished, partial_folder, refuse_existing
-from netdyno.data.pixel_writer import Images, Labels, PixelWriter, shape_to_write
-from netdyno.data.sidecar import about_items, about_piece, checked_label
+from netdyno.data.pixel_writer import PixelWriter, raw, shape_to_write
+from netdyno.data.sidecar import about_items, about_piece, checked_label, checked_labels
 from netdyno.data.spans import File
 from netdyno.errors import NetdynoError
 
@@ -69,7 +69,7 @@ def create(root: Path, split: str, about: About) -> PixelWriter:
         begin.append(about_piece(_sidecar(root, split).name, about))
         return [
             *(begin if first == 0 else []),
-            Piece(name=names[0], data=images.tobytes(), at=len(head) + first * math.prod(shape)),
+            Piece(name=names[0], data=raw(images), at=len(head) + first * math.prod(shape)),
             Piece(name=names[1], data=labels.astype(np.uint8).tobytes(), at=len(label_head) + first),
         ]
 
@@ -93,6 +93,15 @@ class Idx:
         label = self.labels.read(8 + index, 1)[0]
         checked_label(label, self.about, f"{self.labels.path}, byte {8 + index}")
         return Item(name=number_name(index), label=label, pixels=np.frombuffer(data, np.uint8).reshape(shape))
+
+    def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
+        """Two reads for all of them."""
+        check_range(first, last, self.about, self.images.path)
+        shape = self.about.shape or ()
+        data = self.images.read(self.images_at + first * math.prod(shape), (last - first) * math.prod(shape))
+        labels = np.frombuffer(self.labels.read(8 + first, last - first), np.uint8)
+        checked = checked_labels(labels, self.about, f"{self.labels.path}, byte {8 + first} and behind")
+        return np.frombuffer(data, np.uint8).reshape(last - first, *shape), checked
 
 
 def _sidecar(root: Path, split: str) -> Path:

@@ -15,3 +15,11 @@ def check_index(index: int, about: About, path: Path) -> None:
     """Numbers below 0 would count from the end, and read what was not asked for."""
     if not 0 <= index < about.count:
         raise NetdynoError(f"{path}: expected an item from 0 to {about.count - 1}, {index} was asked for.")
+
+
+def check_range(first: int, last: int, about: About, path: Path) -> None:
+    """The same for all from the first to before the last."""
+    if not 0 <= first < last <= about.count:
+        raise NetdynoError(
+            f"{path}: expected items from 0 to {about.count - 1}, those from {first} to {last - 1} were asked for."
+        )

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from netdyno.data.item import SPLITS, About, Item, facts
-from netdyno.data.numbered import check_index, number_name
+from netdyno.data.item import SPLITS, About, Images, Item, Labels, facts
+from netdyno.data.numbered import check_index, check_range, number_name
 from netdyno.data.partial import Piece, is_unfinished, partial_folder, refuse_existing
-from netdyno.data.pixel_writer import Images, Labels, PixelWriter, shape_to_write
-from netdyno.data.sidecar import checked_label
+from netdyno.data.pixel_writer import PixelWriter, raw, shape_to_write
+from netdyno.data.sidecar import checked_label, checked_labels
 from netdyno.data.spans import File
 
 NAME = "packed"
@@ -64,7 +64,7 @@ def create(root: Path, split: str, about: About) -> PixelWriter:
         name, image_bytes = _path(root, split).name, math.prod(shape)
         return [
             *([Piece(name=name, data=head)] if first == 0 else []),
-            Piece(name=name, data=images.tobytes(), at=images_at + first * image_bytes),
+            Piece(name=name, data=raw(images), at=images_at + first * image_bytes),
             Piece(name=name, data=labels.astype("<i4").tobytes(), at=labels_at + first * LABEL_BYTES),
         ]
 
@@ -89,6 +89,15 @@ class Packed:
         label = int.from_bytes(self.file.read(self.labels_at + index * LABEL_BYTES, LABEL_BYTES), "little")
         checked_label(label, self.about, f"{self.file.path}, item {index}")
         return Item(name=number_name(index), label=label, pixels=pixels)
+
+    def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
+        """Two reads for all of them."""
+        check_range(first, last, self.about, self.file.path)
+        shape, count = self.about.shape or (), last - first
+        data = self.file.read(self.images_at + first * math.prod(shape), count * math.prod(shape))
+        labels = np.frombuffer(self.file.read(self.labels_at + first * LABEL_BYTES, count * LABEL_BYTES), "<i4")
+        checked = checked_labels(labels, self.about, f"{self.file.path}, item {first} and behind")
+        return np.frombuffer(data, np.uint8).reshape(count, *shape), checked
 
 
 def _path(root: Path, split: str) -> Path:

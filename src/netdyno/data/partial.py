@@ -4,6 +4,7 @@ import os
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ class Piece:
     """Bytes and where they go. At offset 0 a file begins: it must not be there yet. A `whole` file never grows."""
 
     name: str  # relative to the split's folder
-    data: bytes
+    data: bytes | memoryview
     at: int = 0
     whole: bool = False
 
@@ -48,12 +49,13 @@ class PartialSplit:
 
     def write(self, pieces: Sequence[Piece], items: int, state: Mapping[str, Any] | None = None) -> None:
         """Append the pieces, which are so many items. Where that fails, `done` stays what it was."""
-        regions = [_region(piece) for piece in pieces]
         begun: list[Path] = []
-        with _spoken(self._folder, self.done):
+        with _spoken(self._folder, self.done), ThreadPoolExecutor(1) as other:
+            summed = other.submit(lambda: [_region(piece) for piece in pieces])
             try:
                 for piece in pieces:
                     self._put(piece, begun)
+                regions = summed.result()
                 self._journal.add(line_of(self.done + items, regions, state))
             except OSError:
                 self._undo(begun)

@@ -7,13 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.images import pixels_of
-from netdyno.data.item import About, Item, Pixels, facts
+from netdyno.data.item import About, Images, Item, Labels, Pixels, facts
 from netdyno.data.partial import PartialSplit, Piece
 from netdyno.data.sidecar import checked_label
 from netdyno.errors import NetdynoError
 
-Images = NDArray[np.uint8]  # items × height × width × channels
-Labels = NDArray[np.int32]
 Layout = Callable[[int, Images, Labels], Sequence[Piece]]  # the first item's number, images and labels: where they go
 
 
@@ -41,6 +39,13 @@ class PixelWriter:
         labels = np.array([checked_label(item.label, self._about, f"image {item.name}") for item in items], np.int32)
         self._split.write(self._layout(self.done, images, labels), len(items))
 
+    def write_pixels(self, images: Images, labels: Labels) -> None:
+        """Append many that are in one array already, and whose labels were checked when they were read."""
+        check_room(self.done + len(images), self._about)
+        if images.shape[1:] != self._shape:
+            raise NetdynoError(f"expected images of {self._shape}, received {images.shape[1:]}.")
+        self._split.write(self._layout(self.done, images, labels), len(images))
+
     def finish(self) -> None:
         """Make the split visible, if all of it was written."""
         check_all_written(self.done, self._about)
@@ -56,6 +61,11 @@ class PixelWriter:
             expected, received = ("×".join(map(str, shape)) for shape in (self._shape, pixels.shape))
             raise NetdynoError(f"image {item.name}: expected {expected} pixels, received {received}.")
         return pixels
+
+
+def raw(array: NDArray[np.generic]) -> memoryview:
+    """Its bytes as they lie, not copied where they lie in order."""
+    return np.ascontiguousarray(array).data.cast("B")
 
 
 def shape_to_write(folder: Path, about: About) -> tuple[int, int, int]:

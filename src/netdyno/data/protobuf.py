@@ -9,6 +9,10 @@ _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 _LONGEST_VARINT = 10
 
 
+Wire = bytes | memoryview
+Span = tuple[int, int, int]  # of a field: its number and kind in one, where its value begins and ends
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """A message or byte string on the wire; `where` names it should it be broken."""
@@ -18,18 +22,11 @@ class Message:
 
     def fields(self) -> Iterator[tuple[int, "int | Message"]]:
         """Number and value of each, in their order."""
-        data, at = self.data, 0
-        while at < len(data):
-            tag, at = self._varint(at)
-            if tag < 8:
-                raise self._wrong(at - 1, "a field", "one with the number 0")
-            if tag & 7 == _VARINT:
-                value, at = self._varint(at)
-                yield tag >> 3, value
+        for tag, begin, end in spans(self.data, 0, len(self.data), self.where):
+            if is_number(tag):
+                yield tag >> 3, _varint_at(self.data, begin, self.where)[0]
             else:
-                length, at = self._length(at, tag & 7)
-                yield tag >> 3, Message(data[at : at + length], self.where)
-                at += length
+                yield tag >> 3, Message(self.data[begin:end], self.where)
 
     def messages(self, number: int) -> Iterator["Message"]:
         """The messages or byte strings in fields of this number."""
@@ -41,39 +38,62 @@ class Message:
                     )
                 yield value
 
-    def varints(self) -> Iterator[int]:
-        """Those of a packed repeated field."""
-        at = 0
-        while at < len(self.data):
-            value, at = self._varint(at)
-            yield value
 
-    def _length(self, at: int, kind: int) -> tuple[int, int]:
-        """How long a field's value is, and where it begins."""
-        if kind == _BYTES:
-            length, at = self._varint(at)
-        elif kind in (_EIGHT_BYTES, _FOUR_BYTES):
-            length = 8 if kind == _EIGHT_BYTES else 4
+def spans(data: Wire, at: int, end: int, where: str) -> list[Span]:
+    """The fields of a message that lies there. Nothing is copied and no object made: records have dozens of them."""
+    found = []
+    while at < end:
+        tag, begin = (data[at], at + 1) if data[at] < 0x80 else _varint_at(data, at, where)
+        if tag & 7 == _BYTES and begin < end and data[begin] < 0x80:  # nearly always
+            begin, at = begin + 1, begin + 1 + data[begin]
         else:
-            raise self._wrong(at - 1, "a field", f"one of kind {kind}, which there is not")
-        if length > len(self.data) - at:
-            raise self._wrong(at, f"{length} bytes", f"{len(self.data) - at}")
-        return length, at
+            begin, at = _bounds(data, begin, tag & 7, where)
+        if tag < 8:
+            raise _wrong(where, begin, "a field", "one with the number 0")
+        if at > end:
+            raise _wrong(where, begin, f"{at - begin} bytes", f"{end - begin}")
+        found.append((tag, begin, at))
+    return found
 
-    def _varint(self, at: int) -> tuple[int, int]:
-        """The number that begins there, and where it ends."""
-        if at < len(self.data) and self.data[at] < 0x80:  # nearly always
-            return self.data[at], at + 1
-        value = shift = 0
-        for place, byte in enumerate(self.data[at : at + _LONGEST_VARINT], at + 1):
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value & 2**64 - 1, place
-            shift += 7
-        raise self._wrong(at, "a number", "no end of it")
 
-    def _wrong(self, at: int, expected: str, received: str) -> NetdynoError:
-        return NetdynoError(f"{self.where}: expected {expected} at byte {at} of a message, received {received}.")
+def varints(data: Wire, where: str) -> Iterator[int]:
+    """A single number, or those of a packed repeated field."""
+    at = 0
+    while at < len(data):
+        value, at = _varint_at(data, at, where)
+        yield value
+
+
+def is_number(tag: int) -> bool:
+    """Whether a field's value is a number, and no bytes."""
+    return tag & 7 == _VARINT
+
+
+def _varint_at(data: Wire, at: int, where: str) -> tuple[int, int]:
+    """The number that begins there, and where it ends."""
+    value = shift = 0
+    for place, byte in enumerate(data[at : at + _LONGEST_VARINT], at + 1):
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value & 2**64 - 1, place
+        shift += 7
+    raise _wrong(where, at, "a number", "no end of it")
+
+
+def _bounds(data: Wire, at: int, kind: int, where: str) -> tuple[int, int]:
+    """Where the value of a field of this kind begins and ends."""
+    if kind == _VARINT:
+        return at, _varint_at(data, at, where)[1]
+    if kind == _BYTES:
+        length, begin = _varint_at(data, at, where)
+        return begin, begin + length
+    if kind in (_EIGHT_BYTES, _FOUR_BYTES):
+        return at, at + (8 if kind == _EIGHT_BYTES else 4)
+    raise _wrong(where, at - 1, "a field", f"one of kind {kind}, which there is not")
+
+
+def _wrong(where: str, at: int, expected: str, received: str) -> NetdynoError:
+    return NetdynoError(f"{where}: expected {expected} at byte {at} of a message, received {received}.")
 
 
 def number_field(number: int, value: int) -> bytes:

@@ -22,7 +22,8 @@ from netdyno.errors import NetdynoError
 
 NAME = "recordio"
 
-_MAGIC = struct.pack("<I", 0xCED7230A)
+_MAGIC_WORD = 0xCED7230A
+_MAGIC = struct.pack("<I", _MAGIC_WORD)
 _PART = struct.Struct("<4sI")  # the mark, then 3 bits of flag and 29 of length
 _IMAGE = struct.Struct("<IfQQ")  # labels that follow if they are several, the label, and two halves of a number
 _WHOLE, _FIRST, _MIDDLE, _LAST = range(4)
@@ -62,7 +63,7 @@ class Records:
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.file.path)
-        at, end = (int(value) for value in self.places[index])
+        at, end = self.places[index].tolist()
         item = _item(self.file, at, end)
         checked_label(item.label, self.about, f"{self.file.path}, item {index}, record at byte {at}")
         return item
@@ -204,10 +205,7 @@ def _record(index: int, item: Item) -> bytes:
     return b"".join(parts) + bytes(-len(data) % 4)
 
 
-def _marks(data: bytes) -> Iterator[int]:
+def _marks(data: bytes) -> list[int]:
     """Where it holds the mark that begins a record; only multiples of 4 could be taken for such."""
-    at = data.find(_MAGIC)
-    while at >= 0:
-        if at % 4 == 0:
-            yield at
-        at = data.find(_MAGIC, at + (4 if at % 4 == 0 else 1))
+    words = np.frombuffer(data, "<u4", len(data) // 4)
+    return [4 * at for at in np.flatnonzero(words == _MAGIC_WORD).tolist()]

@@ -5,7 +5,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from netdyno.data.item import About, Item, facts
+import numpy as np
+from numpy.typing import NDArray
+
+from netdyno.data.item import About, Item, Labels, facts
 from netdyno.data.partial import Piece
 from netdyno.errors import NetdynoError
 
@@ -48,6 +51,13 @@ def checked_label(label: int, about: About, where: str) -> int:
     if not 0 <= label < len(about.classes):
         raise NetdynoError(f"{where}: expected a label from 0 to {len(about.classes) - 1}, received {label}.")
     return label
+
+
+def checked_labels(labels: NDArray[np.integer[Any]], about: About, where: str) -> Labels:
+    """Many at a time."""
+    for label in (int(labels.min()), int(labels.max())):
+        checked_label(label, about, where)
+    return labels.astype(np.int32)
 
 
 def check_labels(items: Sequence[Item], about: About, first: int) -> None:

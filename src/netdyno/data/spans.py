@@ -11,6 +11,20 @@ from netdyno.errors import NetdynoError
 LARGEST_BYTES = 2**30  # of one image or record: more is a lie in a header, not an image
 
 
+def read_whole(path: str) -> bytes:
+    """All of a file that is read but once: no more is asked of the system than needed."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would wait for its other end
+    except OSError as error:
+        raise NetdynoError(f"{path} cannot be read: {error.strerror}.") from error
+    try:
+        return _all(descriptor, path)
+    except OSError as error:
+        raise NetdynoError(f"{path} cannot be read: {error.strerror}.") from error
+    finally:
+        os.close(descriptor)
+
+
 class File:
     """A file that is read by offset, by several threads too; opened when first needed, and again in each process."""
 
@@ -37,7 +51,7 @@ class File:
 
     def read(self, offset: int, length: int) -> bytes:
         """Exactly those bytes."""
-        if length > min(self.size - offset, LARGEST_BYTES):
+        if length > self.size - offset or length > LARGEST_BYTES:
             raise self.wrong(
                 offset, f"expected {length} bytes, received {max(self.size - offset, 0)} to the file's end"
             )
@@ -66,3 +80,15 @@ class File:
             raise NetdynoError(f"{self.path}: expected a file, received a folder, pipe or device.")
         self._size = found.st_size
         self._descriptor = descriptor  # last: who sees it sees the size
+
+
+def _all(descriptor: int, path: str) -> bytes:
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        raise NetdynoError(f"{path}: expected a file, received a folder, pipe or device.")
+    if found.st_size > LARGEST_BYTES:
+        raise NetdynoError(f"{path}: expected at most {LARGEST_BYTES} bytes, received {found.st_size}.")
+    data = os.read(descriptor, found.st_size)
+    if len(data) != found.st_size:
+        raise NetdynoError(f"{path}: expected {found.st_size} bytes, received {len(data)}.")
+    return data

@@ -65,7 +65,7 @@ class Archives:
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.archives[0].path)
-        number, image_at, label_at = (int(value) for value in self.places[index])
+        number, image_at, label_at = self.places[index].tolist()
         archive = self.archives[number]
         image = _member(archive, image_at)
         label = _label(archive, _member(archive, label_at))

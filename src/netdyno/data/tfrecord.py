@@ -18,7 +18,7 @@ from netdyno.data.item import SPLITS, About, Item, Source, Writer
 from netdyno.data.names import suffixes_of
 from netdyno.data.numbered import check_index
 from netdyno.data.partial import partial_folder, refuse_existing
-from netdyno.data.protobuf import Message, bytes_field, bytes_head, signed, varint
+from netdyno.data.protobuf import bytes_field, bytes_head, is_number, signed, spans, varint, varints
 from netdyno.data.shards import ITEMS_A_SHARD, Shards, ShardWriter
 from netdyno.data.sidecar import about_items, check_labels, checked_label
 from netdyno.data.spans import LARGEST_BYTES, File
@@ -29,6 +29,7 @@ NAME = "tfrecord"
 _HEAD = struct.Struct("<QI")  # length, its checksum
 _TAIL = struct.Struct("<I")
 _BYTES_LIST, _INT64_LIST = 1, 3  # of a Feature
+_NAME, _FEATURE = 1 << 3 | 2, 2 << 3 | 2  # the fields of an entry, with their kind
 _FORMATS = {".jpg": b"JPEG", ".png": b"PNG"}
 
 
@@ -65,7 +66,7 @@ class Records:
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.files[0].path)
-        number, at, length = (int(value) for value in self.places[index])
+        number, at, length = self.places[index].tolist()
         item = _item(self.files[number], (at, length), str(index))
         checked_label(item.label, self.about, f"{self.files[number].path}, item {index}, record at byte {at}")
         return item
@@ -141,49 +142,59 @@ def _item(file: File, place: tuple[int, int], name: str) -> Item:
     data = file.read(at + _HEAD.size, length + _TAIL.size)
     if _masked_checksum(data[:length]) != _TAIL.unpack_from(data, length)[0]:
         raise file.wrong(at, f"expected a record of {length} bytes, received one whose checksum is wrong")
-    where = f"{file.path}, record at byte {at}"
-    features = _Features(Message(memoryview(data)[:length], where))
+    features = _Features(data, length, f"{file.path}, record at byte {at}")
     encoded = features.bytes_of("image/encoded")
-    check_complete(encoded, where)
+    check_complete(encoded, features.where)
     if "image/filename" in features.by_name:
         name = features.bytes_of("image/filename").decode(errors="replace").rpartition("/")[2]
     return Item(name=name, label=features.number_of("image/class/label"), encoded=encoded)
 
 
 class _Features:
-    """Those of an Example, by name."""
+    """Where those of an Example lie in its bytes, by name."""
 
-    def __init__(self, example: Message) -> None:
-        self.by_name: dict[str, Message] = {}
-        self._where = example.where
-        entries = [entry for features in example.messages(1) for entry in features.messages(1)]
-        for entry in entries:
-            parts = dict(entry.fields())
-            name, feature = parts.get(1), parts.get(2)
-            if isinstance(name, Message) and isinstance(feature, Message):
-                self.by_name[bytes(name.data).decode(errors="replace")] = feature
+    def __init__(self, data: bytes, length: int, where: str) -> None:
+        self.by_name: dict[str, tuple[int, int]] = {}
+        self.where, self._data = where, data
+        for features in self._inside((0, length), 1):
+            for entry in self._inside(features, 1):
+                parts = {tag: (begin, end) for tag, begin, end in spans(data, *entry, where)}
+                if _NAME in parts and _FEATURE in parts:
+                    self.by_name[data[slice(*parts[_NAME])].decode(errors="replace")] = parts[_FEATURE]
 
     def bytes_of(self, name: str) -> bytes:
         """The one byte string of a feature."""
-        values = [value for values in self._lists(name, _BYTES_LIST) for value in values.messages(1)]
+        values = [value for values in self._lists(name, _BYTES_LIST) for value in self._inside(values, 1)]
         if len(values) != 1:
-            raise NetdynoError(f"{self._where}: expected one byte string as {name}, received {len(values)}.")
-        return bytes(values[0].data)
+            raise NetdynoError(f"{self.where}: expected one byte string as {name}, received {len(values)}.")
+        return self._data[slice(*values[0])]
 
     def number_of(self, name: str) -> int:
         """The one whole number of a feature, packed or not."""
-        values: list[int] = []
-        for _, value in (field for values in self._lists(name, _INT64_LIST) for field in values.fields()):
-            values.extend([value] if isinstance(value, int) else value.varints())
+        values = [
+            value
+            for begin, end in self._lists(name, _INT64_LIST)
+            for _, first, last in spans(self._data, begin, end, self.where)
+            for value in varints(self._data[first:last], self.where)
+        ]
         if len(values) != 1:
-            raise NetdynoError(f"{self._where}: expected one whole number as {name}, received {len(values)}.")
+            raise NetdynoError(f"{self.where}: expected one whole number as {name}, received {len(values)}.")
         return signed(values[0])
 
-    def _lists(self, name: str, kind: int) -> Iterator[Message]:
+    def _lists(self, name: str, kind: int) -> list[tuple[int, int]]:
         if name not in self.by_name:
             known = ", ".join(sorted(self.by_name))[:200] or "none"
-            raise NetdynoError(f"{self._where}: expected a feature {name}, received {known}.")
-        return self.by_name[name].messages(kind)
+            raise NetdynoError(f"{self.where}: expected a feature {name}, received {known}.")
+        return self._inside(self.by_name[name], kind)
+
+    def _inside(self, span: tuple[int, int], number: int) -> list[tuple[int, int]]:
+        """The messages or byte strings in a message's fields of this number."""
+        found = [
+            (tag, (begin, end)) for tag, begin, end in spans(self._data, *span, self.where) if tag >> 3 == number
+        ]
+        if any(is_number(tag) for tag, _ in found):
+            raise NetdynoError(f"{self.where}: expected bytes in field {number}, received a number.")
+        return [inside for _, inside in found]
 
 
 def _example(item: Item) -> bytes:
