@@ -163,8 +163,11 @@ def test_no_bytes_make_decoding_fail_otherwise(noise: bytes, start: bytes) -> No
         assert pixels.ndim == 3
 
 
-def test_who_lacks_pillow_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    encoded = _file(_flat("L", 1))
-    monkeypatch.setitem(sys.modules, "PIL", None)
+@pytest.mark.parametrize(("module", "channels"), [("PIL.Image", 3), ("simplejpeg", 1)])
+def test_who_lacks_a_decoder_is_told_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, module: str, channels: int
+) -> None:
+    encoded = _file(_flat("L", 1))  # a grey JPEG is turned into colours by Pillow
+    monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(NetdynoError, match=r"pip install 'netdyno\[data\]'"):
-        pixels_of(_item(encoded), 3)
+        pixels_of(_item(encoded), channels)

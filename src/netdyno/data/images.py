@@ -1,5 +1,6 @@
 """What an encoded image shows, and how pixels are encoded so that none is lost."""
 
+import importlib
 import io
 import struct
 import zlib
@@ -103,11 +104,9 @@ def _find_usual_jpeg(encoded: bytes, channels: int) -> tuple[int, int, int] | No
 
 
 def _decoded_jpeg(encoded: bytes, size: tuple[int, int, int]) -> Pixels:
-    """By Pillow's decoder alone: to open the image as a file and to copy it twice takes a fifth of the time."""
-    height, width, channels = size
-    mode = _MODES[channels]
-    image = _library().frombytes(mode, (width, height), encoded, "jpeg", mode, "")
-    return np.frombuffer(image.tobytes(), np.uint8).reshape(size)
+    """By TurboJPEG: Pillow decodes with the same library, but takes twice as long around it."""
+    pixels: Pixels = _jpeg_library().decode_jpeg(encoded, colorspace="GRAY" if size[2] == 1 else "RGB")
+    return pixels.reshape(size)
 
 
 def _array(image: Any, channels: int) -> Pixels:
@@ -141,13 +140,20 @@ def _pillow(pixels: Pixels) -> Any:
 
 
 def _library() -> ModuleType:
+    return _imported("PIL.Image", "Pillow")
+
+
+def _jpeg_library() -> ModuleType:
+    return _imported("simplejpeg", "simplejpeg")
+
+
+def _imported(module: str, name: str) -> ModuleType:
     try:
-        from PIL import Image
+        return importlib.import_module(module)
     except ImportError as error:
         raise NetdynoError(
-            "expected Pillow to decode images, it is missing.", hint="pip install 'netdyno[data]'"
+            f"expected {name} to decode images, it is missing.", hint="pip install 'netdyno[data]'"
         ) from error
-    return Image
 
 
 def _png(pixels: Pixels) -> bytes:
