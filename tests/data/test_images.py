@@ -167,7 +167,7 @@ def test_no_bytes_make_decoding_fail_otherwise(noise: bytes, start: bytes) -> No
 def test_who_lacks_a_decoder_is_told_what_to_install(
     monkeypatch: pytest.MonkeyPatch, module: str, channels: int
 ) -> None:
-    encoded = _file(_flat("L", 1))  # a grey JPEG is turned into colours by Pillow
+    encoded = _file(_flat("L", 1), "JPEG")  # a grey JPEG is turned into colours by Pillow
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(NetdynoError, match=r"pip install 'netdyno\[data\]'"):
         pixels_of(_item(encoded), channels)
