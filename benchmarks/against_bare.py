@@ -100,20 +100,38 @@ def main() -> None:
     print(f"{'framework':<17}{'network':<22}{'batch':>6} {'precision':<10}{'execution':<10}", end="")
     print(f"{'bare/s':>9}{'netdyno/s':>11}{'ratio':>8}{'95 % interval':>17}{'by CPU':>8}  pairs")
     short = 0
-    for case in options.cases or (every_framework() if options.every_framework else default_cases()):
-        short += not report(case, options)
+    cases = options.cases or (every_framework() if options.every_framework else default_cases())
+    cells = [read_case(case, options) for case in cases]
+    with tempfile.TemporaryDirectory() as folder:
+        sides = prepare_together(cells, Path(folder), options) if options.device == "cuda" else {}
+        for cell in cells:
+            short += not report(cell, sides, options)
     if options.device == "cpu":
         short += not report_harness_cost()
     sys.exit(1 if short else 0)
 
 
-def report(case: str, options: argparse.Namespace) -> bool:
+def prepare_together(cells: list[Cell], folder: Path, options: argparse.Namespace) -> dict[Cell, tuple[Side, Side]]:
+    """A first pair of processes for each cell, which all compile side by side: a GPU's machine has cores for that."""
+    sides = {}
+    for number, cell in enumerate(cells):
+        (folder / str(number)).mkdir()
+        sides[cell] = start_sides(cell, folder / str(number), read_given(options.python))
+    both = [side for pair in sides.values() for side in pair]
+    for side in both:
+        side.wait_until_ready()
+        side.begin_block(1)
+    for side in both:
+        side.end_block()
+    return sides
+
+
+def report(cell: Cell, prepared: dict[Cell, tuple[Side, Side]], options: argparse.Namespace) -> bool:
     """Measure and print one case; did it reach the goal?"""
-    cell = read_case(case, options)
     found: list[tuple[Block, Block]] = []  # of one step, bare and netdyno
     for _ in range(options.processes):
         with tempfile.TemporaryDirectory() as folder:
-            netdyno, bare = start_sides(cell, Path(folder), read_given(options.python))
+            netdyno, bare = prepared.pop(cell, None) or ready_sides(cell, Path(folder), read_given(options.python))
             found += pairs(netdyno, bare, options.pairs, WARM_UP_S[cell.device])
             netdyno.stop()
             bare.stop()
@@ -170,11 +188,16 @@ def settle(netdyno: Side, bare: Side, warm_up_s: float) -> int:
     return steps
 
 
+def ready_sides(cell: Cell, folder: Path, given: Given) -> tuple[Side, Side]:
+    sides = start_sides(cell, folder, given)
+    for side in sides:
+        side.wait_until_ready()
+    return sides
+
+
 def start_sides(cell: Cell, folder: Path, given: Given) -> tuple[Side, Side]:
     ours, theirs, variables = commands(cell, folder, given)
     netdyno, bare = (Side.start(command, variables, REST_S[cell.device]) for command in (ours, theirs))
-    netdyno.wait_until_ready()
-    bare.wait_until_ready()
     return netdyno, bare
 
 
