@@ -1,4 +1,4 @@
-"""How far out Student's t may lie: its quantiles, for any real number of degrees of freedom."""
+"""How far out Student's t may lie: its quantiles and tails, for any real number of degrees of freedom."""
 
 from math import exp, lgamma, log, log1p
 
@@ -13,17 +13,20 @@ def quantile(probability: float, degrees: float) -> float:
     if probability < 0.5:
         return -quantile(1 - probability, degrees)
     low, high = 0.0, 1.0
-    while _upper_tail(high, degrees) > 1 - probability:
+    while upper_tail(high, degrees) > 1 - probability:
         low, high = high, 2 * high
     while high - low > CLOSE * high:
         middle = (low + high) / 2
         if middle in (low, high):
             break
-        low, high = (middle, high) if _upper_tail(middle, degrees) > 1 - probability else (low, middle)
+        low, high = (middle, high) if upper_tail(middle, degrees) > 1 - probability else (low, middle)
     return (low + high) / 2
 
 
-def _upper_tail(t: float, degrees: float) -> float:
+def upper_tail(t: float, degrees: float) -> float:
+    """The share of the distribution that lies over t."""
+    if t < 0:
+        return 1 - upper_tail(-t, degrees)
     return 0.5 * _incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5)
 
 
