@@ -1,47 +1,109 @@
-"""`netdyno compare A B`: faster, slower or cannot tell."""
+"""`netdyno compare A B`: faster, slower, equal or cannot tell."""
 
-from typing import Annotated
+import re
+from dataclasses import asdict
+from typing import Annotated, Any
 
 import typer
 
 from netdyno.cli.options import JsonOption, store_location
-from netdyno.errors import NetdynoError
-from netdyno.report.console import data_console, print_json
-from netdyno.report.tables import comparisons_table
-from netdyno.results.compare import Comparison, fields_of, pair, select
-from netdyno.results.compare import compare as compare_results
-from netdyno.results.result import Result, results_of
-from netdyno.results.store import open_store
+from netdyno.errors import NetdynoError, unknown
+from netdyno.report.comparisons import Shown, comparison_parts
+from netdyno.report.comparisons_markdown import comparison_markdown
+from netdyno.report.console import data_console, print_json, talk_console
+from netdyno.results.compare import Compared, Question, compare_all, find_slower, overall
+from netdyno.results.compare_metrics import SPEED, find_metric
+from netdyno.results.compare_sides import Sides, find_sides
+from netdyno.results.result import Result
 
-Side = Annotated[str, typer.Argument(metavar="FIELD=VALUE,…", help="e.g. execution=eager or batch=64,threads=2")]
+FORMATS = ("table", "markdown")
+Side = Annotated[
+    str, typer.Argument(metavar="SIDE", help="FIELD=VALUE,… such as execution=eager or revision=1a2b3c4; or a store.")
+]
+MetricOption = Annotated[str, typer.Option("--metric", help="images_per_s, energy, memory or power.")]
+MarginOption = Annotated[str, typer.Option("--margin", metavar="PERCENT", help="Differences under it may be equal.")]
+SlowerOption = Annotated[
+    str | None,
+    typer.Option("--fail-on-slower", metavar="PERCENT", help="Exit 1 only if a cell is surely slower by more."),
+]
+FormatOption = Annotated[str, typer.Option("--format", help="table or markdown.")]
 
 
-def compare(context: typer.Context, a: Side, b: Side, json: JsonOption = False) -> None:
+def compare(
+    context: typer.Context,
+    a: Side,
+    b: Side,
+    metric: MetricOption = SPEED.name,
+    margin: MarginOption = "1%",
+    fail_on_slower: SlowerOption = None,
+    format: FormatOption = "table",
+    json: JsonOption = False,
+) -> None:
     """Compare every two cells that differ only in the fields named; exit 1 if B is slower anywhere."""
-    with open_store(store_location(context), create=False) as store:
-        every = results_of(store.records(), every_series="series" in f"{a},{b}")
-    named = fields_of(a) | fields_of(b)
-    pairs = pair(select(every, a), select(every, b), named)
-    if not pairs:
-        raise NetdynoError(
-            f"no two cells differ only in {', '.join(sorted(named))}: received '{a}' and '{b}'.",
-            hint="See what there is: netdyno results",
-        )
-    compared = [(one, other, compare_results(one, other)) for one, other in pairs]
-    if json:
-        print_json([_as_json(*item) for item in compared])
-    else:
-        data_console().print(comparisons_table(compared))
-    if any(comparison.verdict == "slower" for _, _, comparison in compared):
+    if format not in FORMATS:
+        raise unknown("format", format, FORMATS)
+    question = Question(metric=find_metric(metric), margin=_share("--margin", margin))
+    allowed = None if fail_on_slower is None else _allowed(fail_on_slower, question)
+    found = find_sides(a, b, store_location(context))
+    compared = compare_all(found.pairs, question)
+    shown = Shown(a=a, b=b, compared=tuple(compared), overall=overall(compared, question), question=question)
+    _print(shown, "json" if json else format)
+    _talk(found, compared)
+    worse = [one for one in compared if one.comparison.verdict == question.metric.worse]
+    if worse if allowed is None else find_slower(compared, allowed):
         raise typer.Exit(1)
 
 
-def _as_json(a: Result, b: Result, comparison: Comparison) -> dict[str, object]:
+def _print(shown: Shown, form: str) -> None:
+    if form == "json":
+        print_json(_as_json(shown))
+    elif form == "markdown":
+        typer.echo(comparison_markdown(shown), nl=False)
+    else:
+        for part in comparison_parts(shown):
+            data_console().print(part)
+
+
+def _talk(found: Sides, compared: list[Compared]) -> None:
+    """What a reader of the exit code alone should know."""
+    unjudged = [one for one in compared if not one.evidence.is_judged]
+    if unjudged:
+        reason = unjudged[0].comparison.reason
+        talk_console().print(f"{len(unjudged)} of {len(compared)} cannot be judged: {reason}.", markup=False)
+    if found.repeated:
+        talk_console().print(f"Left out: {found.repeated} that are the same runs on both sides.")
+
+
+def _allowed(text: str, question: Question) -> float:
+    if question.metric is not SPEED:
+        raise NetdynoError(f"--fail-on-slower: expected with --metric {SPEED.name}, received {question.metric.name}.")
+    return _share("--fail-on-slower", text)
+
+
+def _share(option: str, text: str) -> float:
+    """A percentage as a share."""
+    match = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,9})?)\s*%\s*", text, re.ASCII)
+    if match is None or float(match[1]) >= 100:
+        raise NetdynoError(f"{option}: expected a percentage from 0% to under 100%, such as 3%, received '{text}'.")
+    return float(match[1]) / 100
+
+
+def _as_json(shown: Shown) -> dict[str, Any]:
+    whole = shown.overall
     return {
-        "a": {**a.cell.as_dict(), "series": a.series, "images_per_s": a.images_per_s},
-        "b": {**b.cell.as_dict(), "series": b.series, "images_per_s": b.images_per_s},
-        "ratio": comparison.ratio,
-        "low": comparison.low,
-        "high": comparison.high,
-        "verdict": comparison.verdict,
+        "metric": shown.question.metric.name,
+        "unit": shown.question.metric.unit,
+        "margin": shown.question.margin,
+        "comparisons": [_one_as_json(one, shown) for one in shown.compared],
+        "overall": None if whole is None else {**asdict(whole.comparison), "cells": whole.cells},
     }
+
+
+def _one_as_json(one: Compared, shown: Shown) -> dict[str, Any]:
+    return {"a": _side_as_json(one.a, shown), "b": _side_as_json(one.b, shown), **asdict(one.comparison)}
+
+
+def _side_as_json(result: Result, shown: Shown) -> dict[str, Any]:
+    values = [shown.question.metric.read(record)[1] for record in result.measured]
+    told = {"machine": result.machine, "series": result.series, "images_per_s": result.images_per_s}
+    return {**result.cell.as_dict(), **told, "verdict": result.verdict, "runs": values}

@@ -1,4 +1,4 @@
-"""Results, networks and comparisons as tables that fit 100 columns."""
+"""Results and networks as tables that fit 100 columns."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,9 @@ from rich.text import Text
 
 from netdyno.report.footnotes import Footnotes
 from netdyno.results.cell import Cell
-from netdyno.results.compare import Comparison
 from netdyno.results.result import STEADY, Result
 
 NETWORK_WIDTH = 28  # a user's own network is named by a path
-COLOURS = {"faster": "green", "slower": "red", "cannot tell": "yellow"}
 
 
 def new_table(*columns: str, right: Sequence[str] = ()) -> Table:
@@ -47,27 +45,6 @@ def results_table(results: Sequence[Result], notes: Footnotes) -> Table:
     return table
 
 
-def comparisons_table(comparisons: Sequence[tuple[Result, Result, Comparison]]) -> Table:
-    """One line per pair: B's speed over A's, its interval and what can be said."""
-    table = new_table(
-        "network", "A", "B", "A images/s", "B images/s", "B ÷ A", "99 % interval", "B is",
-        right=("A images/s", "B images/s", "B ÷ A", "99 % interval"),
-    )  # fmt: skip
-    for a, b, comparison in comparisons:
-        names = _difference(a, b)
-        table.add_row(
-            f"{a.cell.network}/{a.cell.dataset} b{a.cell.batch}",
-            names[0],
-            names[1],
-            number(a.images_per_s),
-            number(b.images_per_s),
-            "–" if comparison.ratio is None else f"{comparison.ratio:.4f}",
-            "–" if comparison.low is None else f"{comparison.low:.4f} … {comparison.high:.4f}",
-            Text(comparison.verdict, style=COLOURS[comparison.verdict]),
-        )
-    return table
-
-
 def how(cell: Cell) -> str:
     """Device, precision and execution in a few words."""
     device = f"cpu×{cell.threads}" if cell.device == "cpu" else cell.device
@@ -95,13 +72,3 @@ def verdict(result: Result, notes: Footnotes) -> Text:
     if result.verdict == STEADY:
         return Text(STEADY, style="green")
     return notes.mark("see", result.verdict, "yellow")
-
-
-def _difference(a: Result, b: Result) -> tuple[str, str]:
-    """What tells A from B: the fields in which they differ, or the series."""
-    fields = [name for name, value in a.cell.as_dict().items() if value != b.cell.as_dict()[name]]
-    if a.machine != b.machine:
-        return f"machine {a.machine}", f"machine {b.machine}"
-    if not fields:
-        return f"series {a.series}", f"series {b.series}"
-    return tuple(" ".join(str(getattr(x.cell, name)) for name in fields) for x in (a, b))  # type: ignore[return-value]

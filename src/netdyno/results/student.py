@@ -1,6 +1,6 @@
-"""How far out Student's t may lie: its quantiles, for any real number of degrees of freedom."""
+"""How far out Student's t may lie: its quantiles and tails, for any real number of degrees of freedom."""
 
-from math import exp, lgamma, log, log1p
+from math import exp, lgamma, log, log1p, pi
 
 TINY = 1e-300
 CLOSE = 1e-15
@@ -13,18 +13,29 @@ def quantile(probability: float, degrees: float) -> float:
     if probability < 0.5:
         return -quantile(1 - probability, degrees)
     low, high = 0.0, 1.0
-    while _upper_tail(high, degrees) > 1 - probability:
+    while upper_tail(high, degrees) > 1 - probability:
         low, high = high, 2 * high
-    while high - low > CLOSE * high:
-        middle = (low + high) / 2
-        if middle in (low, high):
+    t = high
+    for _ in range(100):
+        excess = upper_tail(t, degrees) - (1 - probability)
+        low, high = (t, high) if excess > 0 else (low, t)
+        newton = t + excess / _density(t, degrees)
+        t, last = newton if low < newton < high else (low + high) / 2, t
+        if abs(t - last) <= CLOSE * t:
             break
-        low, high = (middle, high) if _upper_tail(middle, degrees) > 1 - probability else (low, middle)
-    return (low + high) / 2
+    return t
 
 
-def _upper_tail(t: float, degrees: float) -> float:
+def upper_tail(t: float, degrees: float) -> float:
+    """The share of the distribution that lies over t."""
+    if t < 0:
+        return 1 - upper_tail(-t, degrees)
     return 0.5 * _incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5)
+
+
+def _density(t: float, degrees: float) -> float:
+    scale = lgamma((degrees + 1) / 2) - lgamma(degrees / 2) - log(degrees * pi) / 2
+    return exp(scale - (degrees + 1) / 2 * log1p(t * t / degrees))
 
 
 def _incomplete_beta(x: float, a: float, b: float) -> float:
