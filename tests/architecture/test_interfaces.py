@@ -29,7 +29,8 @@ FLAGS = {
         "--gpus", "--python", "--all", "--json",
     },
     "results": {"--every-series", "--json"},
-    "compare": {"--json"},
+    "compare": {"--metric", "--margin", "--fail-on-slower", "--format", "--json"},
+    "history": {"--json"},
     "doctor": {"--json"},
 }  # fmt: skip
 

@@ -23,6 +23,7 @@ from netdyno.harness.complete import Bench
 from netdyno.harness.feeding import Larder, stock
 from netdyno.harness.folder import RunFolders, only_measurement
 from netdyno.harness.plan import BAD, Plan, PlannedRun, Renewal, expected_s, make_plan
+from netdyno.harness.revision import find_revision
 from netdyno.harness.run import Campaign, carry_out, recover
 from netdyno.harness.settings import Settings
 from netdyno.harness.suite import Suite, read_suite
@@ -142,7 +143,7 @@ def _measure(suite: Suite, bench: Bench, machine: Machine, asked: Asked) -> None
             machine=machine_id(machine),
             gpus=visible_gpus()[:1],
             larder={} if asked.dry_run else _larder(suite, bench),
-            environment=machine.as_dict(),
+            environment=machine.as_dict() | {"revision": find_revision(Path.cwd())},
         )
         if asked.largest:
             suite = _at_largest_batch(suite, campaign, asked)

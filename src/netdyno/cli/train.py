@@ -21,6 +21,7 @@ from netdyno.harness.complete import Bench
 from netdyno.harness.courses import Curriculum, Files, Goal, carry_out_courses
 from netdyno.harness.feeding import food_of
 from netdyno.harness.folder import RunFolders, only_measurement
+from netdyno.harness.revision import find_revision
 from netdyno.harness.run import Campaign
 from netdyno.harness.settings import Settings
 from netdyno.harness.suites import default_framework
@@ -163,7 +164,7 @@ def _take(curriculum: Curriculum, asked: _Asked, location: str, telling: Telling
             interpreters=interpreters,
             machine=machine_id(asked.machine),
             gpus=visible_gpus()[:1],
-            environment=asked.machine.as_dict(),
+            environment=asked.machine.as_dict() | {"revision": find_revision(Path.cwd())},
         )
         with CourseProgress(talk_console()) as progress:
             carry_out_courses(curriculum, campaign, progress)
