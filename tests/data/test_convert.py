@@ -11,11 +11,13 @@ from tests.data.fakes import Kept, Numbered, nothing, numbered
 from tests.data.samples import about, encoded_items, pixel_items
 
 from netdyno.data import convert as converting
+from netdyno.data.catalog import find_dataset
 from netdyno.data.convert import CHUNK, Target, convert, convert_split
 from netdyno.data.formats import formats, open_split, written_formats
 from netdyno.data.images import pixels_of
 from netdyno.data.item import About, Item
 from netdyno.data.recipe import Recipe, about_to_write, cut
+from netdyno.data.shapes import Shapes
 from netdyno.data.subset import subset_of
 from netdyno.errors import NetdynoError
 
@@ -56,6 +58,13 @@ def test_processes_that_encode_keep_the_order_too():
     for item in writer.items:
         assert np.array_equal(pixels_of(item, 1), numbered(500).item(int(item.name)).pixels)
     assert multiprocessing.active_children() == []
+
+
+def test_other_processes_are_asked_only_for_work():
+    drawn = Shapes(about=find_dataset("shapes-cifar10").about("train"), split="train")
+    assert _recipe(drawn).is_work
+    assert _recipe(numbered(10), to_pixels=False).is_work
+    assert not _recipe(numbered(10)).is_work
 
 
 def test_it_continues_behind_what_is_safe():

@@ -39,7 +39,8 @@ def list_datasets(
     if as_json:
         print_json(rows)
     else:
-        data_console().print(datasets_table(rows))
+        data_console().print(datasets_table(rows, home_path()))
+        talk_console().print(f"Places are under {home_path()}.", markup=False)
 
 
 @app.command("get")

@@ -36,7 +36,11 @@ def get(dataset: Dataset, home: Path, given: Path | None, progress: Progress) ->
             f"{dataset.name} may not be passed on, so there is no mirror.",
             hint="With a copy of your own (its tars, or a folder for each class): --from FOLDER.",
         )
-    folder = folder_of(home, dataset.name, dataset.format)
+    return _bring(dataset, folder_of(home, dataset.name, dataset.format), given, progress)
+
+
+def _bring(dataset: Dataset, folder: Path, given: Path | None, progress: Progress) -> Got:
+    """Into a folder beside it first: under its own name it is there only when all of it is."""
     if folder.is_dir() and formats()[dataset.format].find(folder):
         return Got(folder=folder, origin="there already")
     staging = folder.with_name(f"{folder.name}.partial")

@@ -1,5 +1,6 @@
 """What happens to an item between two formats: kept as it is, encoded, decoded, or cut to a size."""
 
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +11,8 @@ from netdyno.data.item import About, Item, Pixels, Source
 from netdyno.errors import NetdynoError
 
 SAMPLED = 64  # images that are looked at to tell whether all are grey
+TIMED = 8
+SLOW_S = 5e-5  # to hand an image from process to process takes about as long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +38,10 @@ class Recipe:
 
     @property
     def is_work(self) -> bool:
-        """Whether images change their form, which is worth other processes; copying is not."""
-        return self.size is not None or (self.source.item(0).pixels is not None) != self.to_pixels
+        """Whether it is worth other processes: images that change their form or are slow to make; copying is not."""
+        if self.size is not None or (self.source.item(0).pixels is not None) != self.to_pixels:
+            return True
+        return min(_cpu_s(self.source, index) for index in range(min(TIMED, self.about.count))) > SLOW_S
 
 
 def about_to_write(source: Source, to_format: str, size: int | None) -> About:
@@ -65,6 +70,12 @@ def cut(pixels: Pixels, size: int) -> Pixels:
     image = Image.fromarray(pixels[:, :, 0] if channels == 1 else pixels)
     resized = image.resize((size, size), Image.Resampling.BILINEAR, box=(left, top, left + side, top + side))
     return np.asarray(resized, np.uint8).reshape(size, size, channels)
+
+
+def _cpu_s(source: Source, index: int) -> float:
+    start = time.thread_time()
+    source.item(index)
+    return time.thread_time() - start
 
 
 def _encoded(item: Item) -> Item:

@@ -21,8 +21,8 @@ Whole = NDArray[np.int64]
 Figure = Callable[[Whole, Whole], NDArray[np.bool_]]
 
 UNIT = 1024  # a figure's own coordinates go from -UNIT to UNIT, right and down
-LEAST_CONTRAST = 70  # of 255, between a figure and what is behind it
-NOISE = 25
+LEAST_CONTRAST = 80  # of 255, between a figure and what is behind it
+NOISE = 20
 _thread = threading.local()
 SPLIT_SEEDS = {"train": 0, "test": 1}
 
@@ -82,9 +82,9 @@ def _colours(draw: np.random.RandomState, channels: int) -> tuple[Whole, Whole]:
 
 
 def _coordinates(draw: np.random.RandomState, height: int, width: int) -> tuple[Whole, Whole]:
-    """Of each pixel, as the figure sees it: it takes four to nine tenths of the room and stands anywhere in it."""
+    """Of each pixel, as the figure sees it: it takes half to nine tenths of the room and stands anywhere in it."""
     room = min(height, width)
-    size = max(6, room * int(draw.randint(40, 91)) // 100)
+    size = max(6, room * int(draw.randint(50, 91)) // 100)
     top, left = int(draw.randint(0, height - size + 1)), int(draw.randint(0, width - size + 1))
     rows = (2 * (np.arange(height)[:, None] - top) + 1 - size) * UNIT // size
     columns = (2 * (np.arange(width)[None, :] - left) + 1 - size) * UNIT // size

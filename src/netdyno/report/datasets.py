@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -49,8 +50,8 @@ class Following:
             self._console.print(line, markup=False)
 
 
-def datasets_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """One line for a dataset, one more for each format in which it is here."""
+def datasets_table(rows: Sequence[Mapping[str, Any]], home: Path) -> Table:
+    """One line for a dataset, one more for each format in which it is here; places are told as seen from home."""
     table = new_table(
         "dataset", "train + test", "shape", "classes", "format", "MB", "where",
         right=("train + test", "shape", "classes", "MB"),
@@ -58,17 +59,19 @@ def datasets_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     for row in rows:
         counts = " + ".join(f"{count:,}" for count in row["splits"].values())
         facts = [row["name"], counts, "×".join(map(str, row["shape"])), str(row["classes"])]
-        places = [_place(place) for place in row["here"]] or [["–", "", _absent(row)]]
+        places = [_place(place, home) for place in row["here"]] or [["–", "", _absent(row)]]
         for number, place in enumerate(places):
             table.add_row(*(Text(cell) for cell in (*(facts if number == 0 else [""] * 4), *place)))
     return table
 
 
-def _place(place: Mapping[str, Any]) -> list[str]:
+def _place(place: Mapping[str, Any], home: Path) -> list[str]:
     """A format with both splits needs no more words."""
     only = f" ({place['splits'][0]})" if len(place["splits"]) == 1 else ""
     size = "" if place["bytes"] is None else f"{place['bytes'] / 1e6:,.1f}"
-    return [place["format"] + only, size, place["folder"]]
+    folder = Path(place["folder"])
+    linked = f" → {folder.readlink()}" if folder.is_symlink() else ""
+    return [place["format"] + only, size, f"{folder.relative_to(home)}{linked}"]
 
 
 def _absent(row: Mapping[str, Any]) -> str:

@@ -27,7 +27,8 @@ class MapPipeline(object):
         self._factors = [np.float32(1.0 / (255.0 * std)) for std in rule["std"]]
         self._offsets = [np.float32(-mean / std) for mean, std in zip(rule["mean"], rule["std"])]
         self._images = np.empty((inputs.batch,) + inputs.shape, np.float32)
-        self._source = _source(files, inputs)
+        self._path = os.path.join(files.root, files.split + "_map.txt")
+        self._source = _source(self._path, files, inputs)
         self._sparse = cntk.input_variable(inputs.classes, is_sparse=True)
         self.notes = _notes(rule)
 
@@ -51,18 +52,23 @@ class MapPipeline(object):
         self._source = None
 
     def _take(self):
-        return self._seconds.waited(self._source.next_minibatch, self._inputs.batch)
+        try:
+            return self._seconds.waited(self._source.next_minibatch, self._inputs.batch)
+        except RuntimeError as error:  # a line, then CNTK's own call stack
+            reason = str(error).strip().splitlines()[0]
+            raise ValueError("'%s': expected images that OpenCV decodes, received: %s" % (self._path, reason))
 
     def _labels(self, batch):
         rows = batch[self._source.streams.labels].as_sequences(self._sparse)
         return np.array([row.indices[0] for row in rows])
 
 
-def _source(files, inputs):
-    path = os.path.join(files.root, files.split + "_map.txt")
+def _source(path, files, inputs):
     images = StreamDef(field="image", transforms=_transforms(files.transforms, inputs.shape))
     streams = StreamDefs(images=images, labels=StreamDef(field="label", shape=inputs.classes))
-    return MinibatchSource(ImageDeserializer(path, streams), randomization_seed=files.seed % 2**31)
+    reader = ImageDeserializer(path, streams)
+    reader["grayscale"] = inputs.shape[0] == 1
+    return MinibatchSource(reader, randomization_seed=files.seed % 2**31)
 
 
 def _transforms(rule, shape):
@@ -91,7 +97,10 @@ def _refuse_without_libraries():
     """They would be missed only when the first image is read, and systems of today lack them."""
     missing = [name for name in LIBRARIES if not _loads(name)]
     if missing:
-        raise Unsupported("CNTK decodes images with %s, missing here; use packed data" % ", ".join(missing))
+        raise Unsupported(
+            "CNTK decodes images with %s, which are missing here; Ubuntu 16.04 has them, and a folder with them in "
+            "LD_LIBRARY_PATH is enough; or use packed data" % ", ".join(missing)
+        )
 
 
 def _loads(library):

@@ -6,6 +6,7 @@ import mxnet as mx
 
 from netdyno_worker.adapters._pipeline_seconds import Seconds
 
+AROUND = 256.0 / 224.0  # the customary side before a crop, over that of the crop
 NAMES = "rgb"  # of channels; a grey image's only one goes by the first
 
 
@@ -15,13 +16,10 @@ class RecordPipeline(object):
     def __init__(self, files, inputs, arrays):
         """`arrays` are those of images and of labels."""
         self._arrays = arrays
+        self._path = os.path.join(files.root, files.split + ".rec")
         self._seconds = Seconds()
         self._batches = mx.io.ImageRecordIter(**_options(files, inputs))
-        self.notes = {
-            "order": "shuffled anew in each epoch",
-            "decode": "OpenCV, in MXNet's threads",
-            "threads": min(files.threads, max(len(os.sched_getaffinity(0)) // 2 - 1, 1)),  # MXNet takes no more
-        }
+        self.notes = _notes(files)
 
     def feed(self):
         batch = self._seconds.waited(self._take)
@@ -46,6 +44,9 @@ class RecordPipeline(object):
         except StopIteration:
             self._batches.reset()
             return self._batches.next()
+        except mx.base.MXNetError as error:
+            reason = str(error).strip().splitlines()[-1]
+            raise ValueError("'%s': expected images that OpenCV decodes, received: %s" % (self._path, reason))
 
 
 def _options(files, inputs):
@@ -57,7 +58,6 @@ def _options(files, inputs):
         "batch_size": inputs.batch,
         "shuffle": True,
         "seed": files.seed % 2**31,
-        "seed_aug": files.seed % 2**31,
         "preprocess_threads": files.threads,
         "prefetch_buffer": 4,
         "round_batch": True,
@@ -71,13 +71,32 @@ def _options(files, inputs):
 
 
 def _crop(rule):
-    if rule["resized"]:
-        return {
-            "random_resized_crop": True,
-            "min_random_area": 0.08,
-            "max_random_area": 1.0,
-            "min_aspect_ratio": 3.0 / 4.0,
-            "max_aspect_ratio": 4.0 / 3.0,
-            "inter_method": 1,  # bilinear
-        }
-    return {"rand_crop": rule["crop"] is not None, "pad": rule["pad"], "fill_value": 0}
+    if not rule["resized"]:
+        return {"rand_crop": rule["crop"] is not None, "pad": rule["pad"], "fill_value": 0}
+    if not _resizes():
+        return {"resize": int(round(AROUND * rule["crop"])), "rand_crop": True}
+    return {
+        "random_resized_crop": True,
+        "min_random_area": 0.08,
+        "max_random_area": 1.0,
+        "min_aspect_ratio": 3.0 / 4.0,
+        "max_aspect_ratio": 4.0 / 3.0,
+        "inter_method": 1,  # bilinear
+    }
+
+
+def _resizes():
+    """What a release does not know it passes over in silence."""
+    return "random_resized_crop" in mx.io.ImageRecordIter.__doc__
+
+
+def _notes(files):
+    notes = {
+        "order": "shuffled anew in each epoch",
+        "decode": "OpenCV, by MXNet",
+        "threads": min(files.threads, max(len(os.sched_getaffinity(0)) // 2 - 1, 1)),  # MXNet takes no more
+    }
+    if files.transforms["resized"] and not _resizes():
+        side = int(round(AROUND * files.transforms["crop"]))
+        notes["crop"] = "of the image scaled to %d on its shorter side: this release has no other" % side
+    return notes

@@ -34,21 +34,14 @@ class Folder(object):
     def load(self, index, mode, transform):
         """(what `transform` makes of the image, seconds of the stages); a ValueError if it is none."""
         path = os.path.join(self._folder, os.fsdecode(bytes(self._names[index])))
-        times = [time.perf_counter()]
-        try:
-            with open(path, "rb") as file:
-                encoded = file.read()
+        found, times = path, [time.perf_counter()]
+        for stage in (_read, lambda encoded: _decoded(encoded, mode), transform):
+            try:
+                found = stage(found)
+            except Exception as error:  # of foreign bytes anything may be said
+                raise ValueError("'%s': %s" % (path, error))
             times.append(time.perf_counter())
-            image = _decoded(encoded, mode)
-        except Exception as error:  # of foreign bytes anything may be said
-            raise ValueError("'%s': expected a JPEG or PNG, received: %s" % (path, error))
-        times.append(time.perf_counter())
-        try:
-            found = transform(image)
-        except ValueError as error:
-            raise ValueError("'%s': %s" % (path, error))
-        times.append(time.perf_counter())
-        return found, [end - start for start, end in zip(times, times[1:])]
+        return found, np.diff(times).tolist()
 
 
 class Augmentation(object):
@@ -94,7 +87,7 @@ def mode_of(shape):
 
 
 def random_window(size, random):
-    """(left, top, right, bottom): 8 to 100 % of the area, its aspect between 3/4 and 4/3; the whole if none fits."""
+    """(left, top, right, bottom): 8 to 100 % of the area, of an aspect between 3/4 and 4/3; else the whole."""
     for _ in range(TRIES):
         area = random.uniform(0.08, 1.0) * size[0] * size[1]
         aspect = math.exp(random.uniform(math.log(3.0 / 4.0), math.log(4.0 / 3.0)))
@@ -105,11 +98,20 @@ def random_window(size, random):
     return (0, 0) + tuple(size)
 
 
+def _read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def _decoded(encoded, mode):
     if not encoded.startswith(MARKS):
-        raise ValueError("%d bytes that begin '%s'" % (len(encoded), encoded[:4].hex()))
-    with Image.open(io.BytesIO(encoded)) as image:
-        return image.convert(mode)
+        begins = encoded[:4].hex()
+        raise ValueError("expected a JPEG or PNG, received %d bytes that begin '%s'" % (len(encoded), begins))
+    try:
+        with Image.open(io.BytesIO(encoded)) as image:
+            return image.convert(mode)
+    except Exception as error:
+        raise ValueError("expected a JPEG or PNG, received: %s" % error)
 
 
 def _listed(folder):

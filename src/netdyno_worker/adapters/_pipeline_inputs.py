@@ -4,7 +4,7 @@ from collections import namedtuple
 
 from netdyno_worker.contract import Unsupported
 
-# Names of both inputs, the batch's size, one image's (channels, height, width), the classes that may be told apart.
+# Names of both inputs, the batch's size, (channels, height, width) of an image, the classes told apart.
 Filled = namedtuple("Filled", "images labels batch shape classes")
 
 

@@ -1,13 +1,13 @@
 """How PyTorch feeds itself: a DataLoader over a folder of images, whose processes open and transform them ahead."""
 
-import time
-
 import numpy as np
 import PIL
 import torch
 from torch.utils.data import DataLoader
 
-from netdyno_worker.adapters._pytorch_images import STAGES, Images, collated
+from netdyno_worker.adapters._pillow_images import STAGES
+from netdyno_worker.adapters._pipeline_seconds import Seconds
+from netdyno_worker.adapters._pytorch_images import Images, collated
 from netdyno_worker.loader import Shuffled
 
 
@@ -20,7 +20,7 @@ class FolderPipeline(object):
         scale = Scale(files.transforms, images)
         self._put = (Ahead if images.is_cuda else Now)(scale, images, labels)
         self._batches = iter(_loader(files, inputs, images.is_cuda))
-        self._seconds = dict.fromkeys(STAGES + ("wait_s",), 0.0)
+        self._seconds = Seconds(STAGES)
         self.notes = {
             "order": "shuffled anew in each epoch",
             "decode": "Pillow " + PIL.__version__,
@@ -35,8 +35,7 @@ class FolderPipeline(object):
         self._take()
 
     def seconds(self):
-        """Of all processes together, and `wait_s` of who took."""
-        return dict(self._seconds)
+        return self._seconds.so_far()
 
     def close(self):
         """As its destructor would: a traceback may hold the iterator, and with it the processes."""
@@ -45,14 +44,11 @@ class FolderPipeline(object):
             batches._shutdown_workers()
 
     def _take(self):
-        start = time.perf_counter()
-        batch = next(self._batches)
-        self._seconds["wait_s"] += time.perf_counter() - start
+        batch = self._seconds.waited(next, self._batches)
         if isinstance(batch, str):
             raise ValueError(batch)
         pixels, labels, seconds = batch
-        for stage, more in zip(STAGES, seconds):
-            self._seconds[stage] += more
+        self._seconds.add(STAGES, seconds)
         return pixels, labels
 
 

@@ -1,9 +1,8 @@
 """How TensorFlow 1 feeds itself: tf.data over records inside the training's graph, assigned to its variables."""
 
-import time
-
 import tensorflow as tf
 
+from netdyno_worker.adapters._pipeline_seconds import Seconds
 from netdyno_worker.adapters._tensorflow_images import NOTES, SHUFFLED, Reader, damage, shards
 
 AHEAD = 2  # batches
@@ -16,7 +15,7 @@ class GraphPipeline(object):
         """`variables` are those of the images and the labels that steps train on."""
         self._session = session
         self._paths = shards(files)
-        self._wait_s = 0.0
+        self._seconds = Seconds()
         self.notes = dict(NOTES)
         with session.graph.as_default():
             batches = _batches(self._paths, files, inputs)
@@ -38,20 +37,18 @@ class GraphPipeline(object):
 
     def seconds(self):
         """TensorFlow tells nothing of its stages."""
-        return {"wait_s": self._wait_s}
+        return self._seconds.so_far()
 
     def close(self):
-        """An iterator over nothing takes the place of the one that has threads."""
+        """An iterator over nothing takes the place of the one that has threads. Three more, idle, are of the graph's
+        own operations, and end with the session."""
         self._session.run(self._end)
 
     def _take(self, following):
-        start = time.perf_counter()
         try:
-            following()
+            self._seconds.waited(following)
         except (tf.errors.InvalidArgumentError, tf.errors.DataLossError) as error:
             raise ValueError(damage(self._paths, self._decode, error))
-        finally:
-            self._wait_s += time.perf_counter() - start
 
     def _decode(self, encoded):
         self._session.run(self._decoded, {self._encoded: encoded})

@@ -1,9 +1,8 @@
 """How TensorFlow 2 feeds itself: tf.data over records, decoded and transformed by its own ops on its own threads."""
 
-import time
-
 import tensorflow as tf
 
+from netdyno_worker.adapters._pipeline_seconds import Seconds
 from netdyno_worker.adapters._tensorflow_images import NOTES, SHUFFLED, Reader, damage, shards
 
 AHEAD = 2  # batches on the device
@@ -18,7 +17,7 @@ class RecordPipeline(object):
         self._place = place
         self._paths = shards(files)
         self._batches = iter(_on_device(_batches(self._paths, files, inputs), device))
-        self._wait_s = 0.0
+        self._seconds = Seconds()
         self.notes = dict(NOTES)
 
     def feed(self):
@@ -29,20 +28,17 @@ class RecordPipeline(object):
 
     def seconds(self):
         """TensorFlow tells nothing of its stages."""
-        return {"wait_s": self._wait_s}
+        return self._seconds.so_far()
 
     def close(self):
         """Threads end with the iterator."""
         self._batches = None
 
     def _take(self):
-        start = time.perf_counter()
         try:
-            return next(self._batches)
+            return self._seconds.waited(next, self._batches)
         except (tf.errors.InvalidArgumentError, tf.errors.DataLossError) as error:
             raise ValueError(damage(self._paths, tf.io.decode_image, error))
-        finally:
-            self._wait_s += time.perf_counter() - start
 
 
 def _batches(paths, files, inputs):
