@@ -5,7 +5,7 @@ import tensorflow as tf
 from netdyno_worker.adapters._pipeline_seconds import Seconds
 from netdyno_worker.adapters._tensorflow_images import NOTES, SHUFFLED, Reader, damage, shards
 
-AHEAD = 2  # batches
+AHEAD = 4  # batches
 
 
 class GraphPipeline(object):
