@@ -19,6 +19,7 @@ from sketch import SGD, Sketch  # beside the worker's tests
 from netdyno.data.formats import formats
 from netdyno.data.item import About, Item
 from tests.parity.conftest import candidate_for, proved_specs
+from tests.parity.pipeline_scripts import CLOSE, FEED, FEED_DAMAGED, PREAMBLE
 
 ROOT = Path(__file__).parents[2]
 ADAPTERS = ("mxnet_", "caffe_", "cntk_", "paddle_", "chainer_")
@@ -36,82 +37,6 @@ grey = {**whole, "mean": (0.5,), "std": (0.25,)}
 cropped = {**whole, "crop": CROP, "pad": PAD, "flip": True}
 resized = {**whole, "crop": 48, "flip": True, "resized": True}
 
-PREAMBLE = """
-import importlib, json, os, sys, time
-sys.path[:0] = {paths!r}
-import numpy as np
-from netdyno_worker.contract import Files, Unsupported
-from small_programs import job_for
-adapter = importlib.import_module("netdyno_worker.adapters.{adapter}")
-
-def opened(asked):
-    trainer = adapter.build(job_for(asked["wire"])._replace(execution={execution!r}, threads=2))
-    try:
-        return trainer, trainer.pipeline(Files(**asked["files"]))
-    except Unsupported as reason:
-        print(json.dumps({{"unsupported": str(reason)}}))
-        sys.exit()
-
-cases = {{asked["name"]: asked for asked in json.load(open("asked.json"))}}
-"""
-
-FEED = """
-said = {}
-for name in ("whole", "grey", "cropped", "resized"):
-    trainer, pipeline = opened(cases[name])
-    images, labels = [], []
-    for _ in range(cases[name]["batches"]):
-        pipeline.feed()
-        images.append(trainer.read("outputs")["seen"])
-        labels.append(trainer.read("gradients")["train/bias"].argmin(axis=1))
-        trainer.step()
-    trainer.wait()
-    pipeline.skip()
-    pipeline.close()
-    said[name] = {"notes": pipeline.notes, "seconds": pipeline.seconds()}
-    np.savez(name + ".npz", images=np.concatenate(images), labels=np.concatenate(labels))
-print(json.dumps(said))
-"""
-
-CLOSE = """
-def parent(name):
-    try:
-        return int(open("/proc/%s/stat" % name).read().rsplit(")", 1)[1].split()[1])
-    except OSError:
-        return None  # it has just ended
-
-def alive():
-    parents = [parent(name) for name in os.listdir("/proc") if name.isdigit()]
-    return parents.count(os.getpid()), len(os.listdir("/proc/self/task"))
-
-def soon_alive(allowed):
-    for _ in range(80):  # what was told to end has a moment for it
-        if alive() <= allowed:
-            break
-        time.sleep(0.1)
-    return alive()
-
-said = [(0, 10 ** 6)]
-for _ in range(5):
-    trainer, pipeline = opened(cases["whole"])
-    pipeline.feed()
-    trainer.wait()
-    pipeline.close()
-    said.append(soon_alive(min(said)))
-print(json.dumps(said[1:]))
-"""
-
-FEED_DAMAGED = """
-trainer, pipeline = opened(cases["damaged"])
-try:
-    for _ in range(10):
-        pipeline.feed()
-        trainer.wait()
-except Exception as error:
-    pipeline.close()
-    print(json.dumps({"error": str(error)}))
-"""
-
 
 def _image(number):
     """Red tells the row, green the column, blue the number."""
@@ -127,6 +52,13 @@ def _grey(number):
     file = io.BytesIO()
     Image.fromarray((STEEP * rows + 2 * columns + number).astype(np.uint8)).save(file, "PNG")
     return Item(name=f"{number}.png", label=number % len(CLASSES), encoded=file.getvalue())
+
+
+def _plain(number):
+    """Pixels, which some formats keep as they are."""
+    pixels = np.random.RandomState(number).randint(0, 256, (GREY, GREY, 3)).astype(np.uint8)
+    pixels[0, 0] = number
+    return Item(name=str(number), label=number % len(CLASSES), pixels=pixels)
 
 
 def _damaged(item):
@@ -154,9 +86,11 @@ def _network(channels, side):
 
 COLOURED = [_image(number) for number in range(COUNT)]
 GREYS = [_grey(number) for number in range(COUNT)]
+PLAIN = [_plain(number) for number in range(COUNT)]
 CASES = {  # images, transforms, the side of what a network is given
     "whole": (COLOURED, whole, SIDE),
     "grey": (GREYS, grey, GREY),
+    "plain": (PLAIN, whole, GREY),
     "cropped": (COLOURED, cropped, CROP),
     "resized": (COLOURED, resized, resized["crop"]),
     "damaged": ([*COLOURED[:20], _damaged(COLOURED[20]), *COLOURED[21:]], whole, SIDE),
@@ -165,7 +99,9 @@ CASES = {  # images, transforms, the side of what a network is given
 
 def _asked(spec, folder, name):
     items, transforms, side = CASES[name]
-    writer = formats()[spec.native_format].create(folder / name, "train", About(count=COUNT, classes=CLASSES))
+    shape = None if items[0].pixels is None else items[0].pixels.shape
+    about = About(count=COUNT, classes=CLASSES, shape=shape)
+    writer = formats()[spec.native_format].create(folder / name, "train", about)
     writer.write(items)
     writer.finish()
     files = {"format": spec.native_format, "root": str(folder / name), "split": "train", "transforms": transforms}
@@ -251,6 +187,13 @@ def test_grey_images_are_exactly_those_of_the_files(told):
     np.testing.assert_array_equal(np.sort(numbers.reshape(EPOCHS, COUNT), axis=1), [range(COUNT)] * EPOCHS)
     np.testing.assert_array_equal(labels, numbers % len(CLASSES))
     np.testing.assert_allclose(images[..., 0], files[numbers], atol=0.01)
+
+
+def test_pixels_are_exactly_those_that_were_written(told):
+    images, labels, _ = _fed(told, "plain")
+    numbers = np.rint(images[:, 0, 0, 0]).astype(int)
+    np.testing.assert_array_equal(labels, numbers % len(CLASSES))
+    np.testing.assert_allclose(images, np.array([item.pixels for item in PLAIN], float)[numbers], atol=0.01)
 
 
 def test_crops_lie_anywhere_in_the_padded_image_and_half_of_them_are_flipped(told):
