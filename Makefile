@@ -14,7 +14,7 @@ run: $(VENV)/installed
 # Everything but the frameworks themselves.
 test: $(VENV)/installed-for-tests
 	$(NETDYNO) frameworks install pytorch-2
-	$(VENV)/bin/python -m pytest --ignore=tests/parity
+	$(VENV)/bin/python -m pytest -n 2 --ignore=tests/parity
 
 # Every framework that can be installed, on every op and every network, against the float64 reference: two files at a time,
 # because much of it is importing and compiling. Then how many CPUs each uses, one at a time.

@@ -2,6 +2,7 @@
 
 import typer
 
+from netdyno import __version__ as version
 from netdyno.cli.main import app
 
 FLAGS = {
@@ -72,6 +73,12 @@ def test_verify_json_has_its_fields(netdyno):
     ]  # fmt: skip
     assert proof["passed"] is True
     assert proof["gradients"] < 1e-7
+
+
+def test_the_version_is_told_without_a_command(netdyno):
+    told = netdyno("--version")
+    assert (told.returncode, told.stdout) == (0, f"netdyno {version}\n")
+    assert netdyno("--store", "x.sqlite").returncode == 2
 
 
 def test_store_and_home_are_taken_from_the_environment(netdyno, tmp_path):

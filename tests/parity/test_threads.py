@@ -14,6 +14,7 @@ from netdyno.harness.settings import Settings
 from tests.parity.conftest import candidate_for, proved_specs
 
 NETWORK = "alexnet/cifar10"  # its convolutions are worth sharing between two threads
+BATCH = 32  # a step of the slowest takes a tenth of a second then
 POLL_S = 0.05
 
 
@@ -30,7 +31,7 @@ def _cpus_used(prover, spec, threads, tmp_path):
     folder = tmp_path / str(threads)
     folder.mkdir()
     bench = Bench(threads=threads, folder=folder, framework=spec.name)
-    cell = bench.complete({"network": NETWORK, "framework": spec.name})
+    cell = bench.complete({"network": NETWORK, "framework": spec.name, "batch": BATCH})
     side = WorkerSide.of(spec, candidate.interpreter, prover.worker)
     settings = Settings(seconds=2.0, target=1e-9).for_worker("cpu")
     write_json(folder / "request.json", measure_request(cell, bench.training(cell), side, settings))

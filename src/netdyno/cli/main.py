@@ -35,7 +35,7 @@ app.command()(compare.compare)
 app.command()(doctor.doctor)
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def options(
     context: typer.Context,
     store: StoreOption = None,
@@ -45,6 +45,8 @@ def options(
     if version:
         print(f"netdyno {netdyno.__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        raise typer.BadParameter("Missing command.")
     context.obj = store
 
 

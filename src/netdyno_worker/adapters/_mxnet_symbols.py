@@ -79,6 +79,12 @@ def _linear(site):
     )
 
 
+def _flatten(site):
+    """MKL-DNN of 1.2 flattens an image in the blocked order in which it lies; a slice of all of it lies plainly."""
+    x = mx.sym.slice_axis(site.inputs[0], axis=1, begin=0, end=None) if _OLD else site.inputs[0]
+    return mx.sym.Flatten(x, name=site.node.name)
+
+
 def _max_pool(site):
     form = _native_pool(site)
     if form is not None:
@@ -235,7 +241,7 @@ _RULES = {
     "tanh": _activation("tanh"),
     "sigmoid": _activation("sigmoid"),
     "dropout": _dropout,
-    "flatten": lambda site: mx.sym.Flatten(site.inputs[0], name=site.node.name),
+    "flatten": _flatten,
     "add": lambda site: site.inputs[0] + site.inputs[1],
     "multiply": lambda site: site.inputs[0] * site.inputs[1],
     "scale": lambda site: site.inputs[0] * site.node.attributes["factor"],

@@ -1,5 +1,6 @@
 """How Caffe2 trains a program: one net per update, made once, whose operators the library runs by itself."""
 
+import itertools
 import math
 
 import numpy as np
@@ -13,6 +14,8 @@ from netdyno_worker.program import shapes
 
 # On a CPU one operator after another, each with all threads; on CUDA that would wait after each operator.
 NET_TYPES = {"cpu": "simple", "cuda": "async_scheduling"}
+_numbers = itertools.count()
+_entered = [None]  # the workspace that the library works in
 _started = []  # the threads that the library was started with: once in a process
 
 
@@ -36,10 +39,11 @@ def build(job):
 
 
 class Caffe2Trainer(Trainer):
-    """Owns the process's workspace: a new trainer empties it."""
+    """Has a workspace of its own, because another trainer may be built beside it; it is emptied with the trainer."""
 
     def __init__(self, job):
-        workspace.ResetWorkspace()
+        self._space = "trainer %d" % next(_numbers)
+        self._enter()
         self._job = job
         self._program = job.program
         self._shapes = shapes(job.program)
@@ -53,16 +57,35 @@ class Caffe2Trainer(Trainer):
         self._outputs = None
         self._gradients = None
 
+    def __del__(self):
+        before = _entered[0]
+        self._enter()
+        workspace.ResetWorkspace()
+        if before is not None:
+            workspace.SwitchWorkspace(before, True)
+            _entered[0] = before
+
+    def _enter(self):
+        if _entered[0] != self._space:
+            workspace.SwitchWorkspace(self._space, True)
+            _entered[0] = self._space
+
     def feed(self, batch):
+        self._enter()
         for name, array in batch.items():
             whole = np.asarray(array).dtype.kind == "i"
             self._place(name, np.array(array, np.int32 if whole else np.float32, order="C"))
 
     def step(self):
+        self._enter()
         for update in self._updates:
             for blob, number in update.corrections():
                 self._place(blob, np.full(1, number, np.float32))
             workspace.RunNet(update.name)
+
+    def read(self, what):
+        self._enter()
+        return Trainer.read(self, what)
 
     def wait(self):
         """A net has been computed when it returns."""
