@@ -45,6 +45,8 @@ class Trainer(object):
 
 
 class Stream(object):
+    notes = {"order": "as it lies"}
+
     def __init__(self, trainer, seconds):
         self.trainer, self.load_s = trainer, seconds
         self.closed = False
@@ -91,6 +93,7 @@ class MeasuredFed(unittest.TestCase):
         self.assertAlmostEqual(phases["load_s"], 0.004)
         self.assertAlmostEqual(phases["feed_s"], 0.004)
         self.assertEqual(set(phases["loader"]), {"read_s"})
+        self.assertEqual(phases["notes"], {"order": "as it lies"})
         self.assertTrue(stream.closed)
 
     def test_a_sample_has_both(self):
