@@ -49,20 +49,47 @@ def alive():
     return parents.count(os.getpid()), len(os.listdir("/proc/self/task"))
 
 def soon_alive(allowed):
-    for _ in range(80):  # what was told to end has a moment for it
+    for _ in range(20):  # what was told to end has a moment for it
         if alive() <= allowed:
             break
         time.sleep(0.1)
     return alive()
 
 said = [(0, 10 ** 6)]
-for _ in range(5):
-    trainer, pipeline = opened(cases["whole"])
+trainer, pipeline = opened(cases["whole"])
+pipeline.close()
+for _ in range(4):
+    pipeline = trainer.pipeline(Files(**cases["whole"]["files"]))
     pipeline.feed()
     trainer.wait()
     pipeline.close()
     said.append(soon_alive(min(said)))
 print(json.dumps(said[1:]))
+"""
+
+OPEN = """
+opened(cases["whole"])
+print(json.dumps({}))
+"""
+
+# Takes away what a build or an environment may lack.
+LACKING_LIBRARIES = """
+from netdyno_worker.adapters import _cntk_pipeline
+_cntk_pipeline.LIBRARIES = ("libnone.so.0",)
+"""
+
+LACKING_DATABASES = """
+from netdyno_worker.adapters import _caffe_pipeline
+_caffe_pipeline._loaded = lambda: ""
+"""
+
+LACKING_OPENCV = """
+import mxnet
+del mxnet.io.ImageRecordIter
+"""
+
+LACKING_PILLOW = """
+sys.modules["PIL"] = None
 """
 
 FEED_DAMAGED = """

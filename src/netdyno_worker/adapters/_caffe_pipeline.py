@@ -99,12 +99,17 @@ def _find_about(source):
 
 def _refuse(encoded):
     """What a build lacks would end the process."""
-    with open("/proc/self/maps") as file:
-        loaded = file.read()
+    loaded = _loaded()
     if "liblmdb" not in loaded:
         raise Unsupported("this Caffe was built without LMDB; use packed data")
     if encoded and "libopencv" not in loaded:
         raise Unsupported("this Caffe was built without OpenCV, so it decodes no images; use packed data")
+
+
+def _loaded():
+    """The paths of the process's libraries, among other things."""
+    with open("/proc/self/maps") as file:
+        return file.read()
 
 
 def _notes(rule, encoded):

@@ -5,6 +5,7 @@ import os
 import mxnet as mx
 
 from netdyno_worker.adapters._pipeline_seconds import Seconds
+from netdyno_worker.contract import Unsupported
 
 AROUND = 256.0 / 224.0  # the customary side before a crop, over that of the crop
 NAMES = "rgb"  # of channels; a grey image's only one goes by the first
@@ -15,6 +16,8 @@ class RecordPipeline(object):
 
     def __init__(self, files, inputs, arrays):
         """`arrays` are those of images and of labels."""
+        if not hasattr(mx.io, "ImageRecordIter"):
+            raise Unsupported("this MXNet was built without OpenCV, so it decodes no images; use packed data")
         self._arrays = arrays
         self._path = os.path.join(files.root, files.split + ".rec")
         self._seconds = Seconds()
