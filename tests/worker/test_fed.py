@@ -45,12 +45,11 @@ class Trainer(object):
 
 
 class Stream(object):
-    notes = {"order": "as it lies"}
-
     def __init__(self, trainer, seconds):
         self.trainer, self.load_s = trainer, seconds
         self.closed = False
         self.loaded_s = 0.0
+        self.notes = {"order": "as it lies"}
 
     def feed(self):
         self.skip()

@@ -47,17 +47,14 @@ def _batches(paths, files, inputs):
     options.autotune.enabled = False  # nothing is left to it, and its thread takes seconds to end
     options.threading.private_threadpool_size = files.threads
     options.threading.max_intra_op_parallelism = 1
-    read = tf.autograph.experimental.do_not_convert(Reader(files, inputs).example)
     order = tf.data.Dataset.from_tensor_slices(paths).shuffle(len(paths), files.seed)
-    return (
+    records = (
         order.interleave(tf.data.TFRecordDataset, cycle_length=files.threads, num_parallel_calls=files.threads)
         .shuffle(min(files.count, SHUFFLED), files.seed)
         .repeat()
-        .map(read, num_parallel_calls=files.threads)
-        .batch(inputs.batch, drop_remainder=True, num_parallel_calls=files.threads)
-        .prefetch(AHEAD)
-        .with_options(options)
     )
+    batches = Reader(files, inputs).batches(records, inputs.batch, files.threads)
+    return batches.prefetch(AHEAD).with_options(options)
 
 
 def _on_device(batches, device):
