@@ -34,6 +34,8 @@ class Fed(object):
 class PackedStream(object):
     """The worker's own loader, the same in every framework."""
 
+    notes = {}  # pipelines tell how they differ from it
+
     def __init__(self, trainer, batches, threads):
         self._trainer = trainer
         self._loader = Loader(batches, threads)
@@ -62,11 +64,12 @@ def open_stream(trainer, program, request):
 
 
 def measure_fed(trainer, stream, settings, emit, clock=time.perf_counter):
-    """Measure as any run is, then tell how fast it would compute without loading, and load without computing."""
+    """Measure as any run is, then tell how fast it would compute without loading, and load without computing; and
+    what a pipeline notes of itself."""
     try:
         stream.feed()
         measure(Fed(trainer, stream), settings, emit, clock)
-        emit("phases", **_phases(trainer, stream, settings.block_s, clock))
+        emit("phases", notes=stream.notes, **_phases(trainer, stream, settings.block_s, clock))
     finally:
         stream.close()
 

@@ -124,6 +124,7 @@ def test_pixels_are_written_as_png(tmp_path: Path) -> None:
     for item in items:
         assert pixels_of(found[f"{item.name}.png"], 3).tolist() == item.pixels.tolist()
         assert found[f"{item.name}.png"].label == item.label
+    assert image_folder.open(tmp_path, "train").about == about(items)
 
 
 @FEW

@@ -1,5 +1,7 @@
 """Databases of Datum messages."""
 
+import json
+
 import lmdb
 import numpy as np
 import pytest
@@ -30,11 +32,11 @@ def _as_the_library_reads(folder):
         return list(transaction.cursor())
 
 
-def test_pixels_are_kept_plane_after_plane(tmp_path):
+def test_pixels_are_kept_plane_after_plane_and_blue_first(tmp_path):
     items = pixel_items(3, (4, 2, 3))
     write(lmdb_datum, tmp_path, items)
     for index, (key, value) in enumerate(_as_the_library_reads(tmp_path / "train_lmdb")):
-        planes = items[index].pixels.transpose(2, 0, 1).tobytes()
+        planes = items[index].pixels[:, :, ::-1].transpose(2, 0, 1).tobytes()
         assert key == b"%08d_%d" % (index, index)
         assert value == SIZE + bytes_field(4, planes) + number_field(5, items[index].label)
     assert contents(read(lmdb_datum, tmp_path)) == contents(items)
@@ -82,7 +84,31 @@ def test_a_database_of_others_tells_its_shape_and_labels(tmp_path):
     source = lmdb_datum.open(tmp_path, "train")
     assert (source.about.count, source.about.classes, source.about.shape) == (2, ("0", "1"), (4, 2, 3))
     assert source.item(1).name == "00000001"
-    np.testing.assert_array_equal(source.item(1).pixels.transpose(2, 0, 1).ravel(), np.arange(24))
+    np.testing.assert_array_equal(source.item(1).pixels[:, :, ::-1].transpose(2, 0, 1).ravel(), np.arange(24))
+
+
+@pytest.mark.parametrize(("said", "turned"), [({}, False), ({"channels": "rgb"}, False), ({"channels": "bgr"}, True)])
+def test_what_lies_beside_a_database_tells_the_order_of_its_colours(said, turned, tmp_path):
+    database = _database(tmp_path, [(b"00000000", SIZE + bytes_field(4, PLANES) + number_field(5, 0))])
+    database.with_name("about.json").write_text(json.dumps({"count": 1, "classes": ["ant"], **said}))
+    pixels = lmdb_datum.open(tmp_path, "train").item(0).pixels
+    np.testing.assert_array_equal(pixels[0, 0], [16, 8, 0] if turned else [0, 8, 16])
+
+
+def test_an_unknown_order_of_colours_is_refused(tmp_path):
+    database = _database(tmp_path, [(b"00000000", SIZE + bytes_field(4, PLANES) + number_field(5, 0))])
+    database.with_name("about.json").write_text(json.dumps({"count": 1, "classes": ["ant"], "channels": "gbr"}))
+    with pytest.raises(NetdynoError, match="expected rgb or bgr, received 'gbr'"):
+        lmdb_datum.open(tmp_path, "train")
+
+
+@pytest.mark.parametrize("channels", [1, 2, 4])
+def test_what_has_no_three_colours_keeps_its_order(channels, tmp_path):
+    items = pixel_items(2, (4, 2, channels))
+    write(lmdb_datum, tmp_path, items)
+    (_, value), _ = _as_the_library_reads(tmp_path / "train_lmdb")
+    assert bytes_field(4, items[0].pixels.transpose(2, 0, 1).tobytes()) in value
+    assert contents(read(lmdb_datum, tmp_path)) == contents(items)
 
 
 def test_the_map_grows_as_needed(tmp_path, monkeypatch):

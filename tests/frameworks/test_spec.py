@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.frameworks.making import write_spec
 
+from netdyno.data.formats import formats
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.spec import Spec, find_spec, read_spec, specs
 from netdyno.results.cell import CHOICES
@@ -24,6 +25,7 @@ def test_every_spec_names_its_own_file_an_adapter_and_known_choices(name: str) -
     assert set(spec.devices) <= set(CHOICES["device"])
     assert set(spec.executions) <= set(CHOICES["execution"])
     assert set(spec.precisions) <= set(CHOICES["precision"])
+    assert spec.native_format in {"", *formats()}
 
 
 @pytest.mark.parametrize("name", sorted(specs()))
@@ -74,6 +76,7 @@ def test_two_specs_of_one_name_are_refused(tmp_path: Path, monkeypatch: pytest.M
         ("worker_path", "not-there"),
         ("colour", "blue"),
         ("name", "Upper Case"),
+        ("native_format", "cntk-map"),
     ],
 )
 def test_a_malformed_field_is_named_with_its_file(tmp_path: Path, field: str, value: object) -> None:

@@ -41,6 +41,15 @@ def test_a_calm_run_has_no_flags_and_all_its_facts(tmp_path):
     assert [sample.steps for sample in verdict.fields["warmup"]] == [1, 5]
 
 
+def test_what_a_pipeline_notes_is_kept_beside_what_the_adapter_chose(tmp_path):
+    events = _story(tmp_path, [1.0] * 12) / "events.jsonl"
+    notes = {"order": "as it lies in the database", "threads": 1}
+    phases = json.dumps({"event": "phases", "compute_s": 1, "load_s": 1, "feed_s": 1, "loader": {}, "notes": notes})
+    done = events.read_text().splitlines(keepends=True)
+    events.write_text("".join([*done[:-1], phases + "\n", done[-1]]))
+    assert judge(tmp_path, CALM, 0.005).fields["settings"] == {"layout": "nchw", "pipeline": notes}
+
+
 @pytest.mark.parametrize(
     ("changes", "flag"),
     [

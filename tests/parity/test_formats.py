@@ -181,13 +181,13 @@ def test_pixels_in_datums_are_those_that_their_framework_reads(spec, pixels, tmp
     _values_out(tmp_path)
     for found, item in zip(_told(spec, tmp_path, READ_DATUMS), pixels[:50], strict=True):
         assert (found[0], found[2]) == (item.label, False)
-        np.testing.assert_array_equal(np.array(found[3]).transpose(1, 2, 0), item.pixels)
+        np.testing.assert_array_equal(np.array(found[3])[::-1].transpose(1, 2, 0), item.pixels)  # blue first
 
 
 @_of("caffe_")
 def test_datums_of_their_framework_are_read(spec, pixels, tmp_path):
     labels = [item.label for item in pixels]
-    planes = {str(index): item.pixels.transpose(2, 0, 1) for index, item in enumerate(pixels)}
+    planes = {str(index): item.pixels.transpose(2, 0, 1)[::-1] for index, item in enumerate(pixels)}
     np.savez(tmp_path / "images.npz", labels=labels, **planes)
     _told(spec, tmp_path, WRITE_DATUMS)
     (tmp_path / "train_lmdb").mkdir()

@@ -49,6 +49,7 @@ class Stream(object):
         self.trainer, self.load_s = trainer, seconds
         self.closed = False
         self.loaded_s = 0.0
+        self.notes = {"order": "as it lies"}
 
     def feed(self):
         self.skip()
@@ -91,6 +92,7 @@ class MeasuredFed(unittest.TestCase):
         self.assertAlmostEqual(phases["load_s"], 0.004)
         self.assertAlmostEqual(phases["feed_s"], 0.004)
         self.assertEqual(set(phases["loader"]), {"read_s"})
+        self.assertEqual(phases["notes"], {"order": "as it lies"})
         self.assertTrue(stream.closed)
 
     def test_a_sample_has_both(self):

@@ -39,7 +39,8 @@ def open(root: Path, split: str) -> "ImageFolder":
     names = [_image_names(folder / name) for name in folders]
     counts = [len(images) for images in names]
     _check_counts(folder, dict(zip(folders, counts, strict=True)), known)
-    about = About(count=sum(counts), classes=known.classes if known else tuple(folders))
+    classes = known.classes if known else tuple(folders)
+    about = About(count=sum(counts), classes=classes, shape=known.shape if known else None)
     return ImageFolder(about=about, folder=folder, folders=tuple(folders), **_packed_names(names))
 
 

@@ -1,6 +1,8 @@
 """An LMDB database of Datum messages, keyed by number and name: `train_lmdb/data.mdb`.
 
-Pixels of one shape are kept as such, plane after plane, in the order red, green, blue; else images stay encoded."""
+Pixels of one shape are kept as such, plane after plane, blue first: its framework decodes images so, and its tool for
+folders of them writes so. Its tool for CIFAR writes red first: what lies beside a database tells, if it must be told.
+Else images stay encoded."""
 
 import json
 import os
@@ -14,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.images import check_complete, encoded_of
-from netdyno.data.item import SPLITS, About, Item, Source, Writer, facts
+from netdyno.data.item import SPLITS, About, Item, Pixels, Source, Writer, facts
 from netdyno.data.lmdb_pages import values
 from netdyno.data.names import numbered_name, own_name
 from netdyno.data.numbered import check_index
@@ -28,6 +30,7 @@ NAME = "lmdb"
 Shape = tuple[int, int, int]
 
 _DATABASE, _LOCK, _SIDECAR = "data.mdb", "lock.mdb", "about.json"
+_ORDER, _RED_FIRST, _BLUE_FIRST = "channels", "rgb", "bgr"  # beside the database
 _FIRST_MAP_BYTES = 2**26
 _MOST_ITEMS = 10**8  # keys are sorted as text
 _CHANNELS, _HEIGHT, _WIDTH, _DATA, _LABEL, _FLOATS, _ENCODED = range(1, 8)  # fields of a Datum
@@ -49,7 +52,8 @@ def open(root: Path, split: str) -> Source:
     about = about_items(file.path.with_name(_SIDECAR), len(found), _labels(file, places, shapes))
     if len(shapes) == 1 and (shape := shapes.pop()) is not None:
         about = replace(about, shape=shape)
-    return Datums(about=about, file=file, keys=keys, places=places)
+    blue_first = _is_blue_first(file.path.with_name(_SIDECAR))
+    return Datums(about=about, file=file, keys=keys, places=places, blue_first=blue_first)
 
 
 def create(root: Path, split: str, about: About) -> Writer:
@@ -69,6 +73,7 @@ class Datums:
     file: File
     keys: NDArray[np.bytes_]
     places: NDArray[np.int64]
+    blue_first: bool
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.file.path)
@@ -77,7 +82,13 @@ class Datums:
         checked_label(item.label, self.about, where)
         if item.pixels is not None and self.about.shape not in (None, item.pixels.shape):
             raise NetdynoError(f"{where}: expected pixels {self.about.shape}, received {item.pixels.shape}.")
-        return item
+        return self._red_first(item)
+
+    def _red_first(self, item: Item) -> Item:
+        if item.pixels is None:
+            return item
+        pixels = _turned(item.pixels) if self.blue_first else item.pixels
+        return replace(item, pixels=np.ascontiguousarray(pixels))
 
 
 class DatumWriter:
@@ -130,7 +141,7 @@ def _folder(root: Path, split: str) -> Path:
 
 def _claim(folder: Path, about: About) -> None:
     """Begin, or continue if the same was begun; the library would not survive a damaged database."""
-    sidecar, said = folder / _SIDECAR, json.dumps(facts(about)).encode()
+    sidecar, said = folder / _SIDECAR, json.dumps({**facts(about), _ORDER: _BLUE_FIRST}).encode()
     if not sidecar.exists():
         write_whole(sidecar, said)
     elif sidecar.read_bytes() != said:
@@ -140,6 +151,21 @@ def _claim(folder: Path, about: About) -> None:
     if database.path.exists() and database.size:
         for _ in values(database):
             continue
+
+
+def _is_blue_first(sidecar: Path) -> bool:
+    """As it is customary where nothing is told. A sidecar that does not tell was written when red came first."""
+    if not sidecar.exists():
+        return True
+    order = json.loads(sidecar.read_bytes()).get(_ORDER, _RED_FIRST)  # it was read before, and is an object
+    if order not in (_RED_FIRST, _BLUE_FIRST):
+        raise NetdynoError(f"{sidecar}, {_ORDER}: expected {_RED_FIRST} or {_BLUE_FIRST}, received {order!r}.")
+    return bool(order == _BLUE_FIRST)
+
+
+def _turned(pixels: Pixels) -> Pixels:
+    """Blue first if red was, and the other way round; what has no three colours stays."""
+    return pixels[:, :, ::-1] if pixels.shape[2] == 3 else pixels
 
 
 def _labels(file: File, places: NDArray[np.int64], shapes: set[Shape | None]) -> Iterator[int]:
@@ -152,7 +178,7 @@ def _labels(file: File, places: NDArray[np.int64], shapes: set[Shape | None]) ->
 
 
 def _item(file: File, place: NDArray[np.int64], key: bytes) -> Item:
-    """The item in a Datum."""
+    """The item in a Datum, its colours in the order that they have there."""
     offset, length = (int(value) for value in place)
     where = f"{file.path}, value at byte {offset}"
     datum = dict(Message(memoryview(file.read(offset, length)), where).fields())
@@ -165,7 +191,7 @@ def _item(file: File, place: NDArray[np.int64], key: bytes) -> Item:
     if not data or len(data) != channels * height * width:
         raise NetdynoError(f"{where}: expected {channels} × {height} × {width} pixels, received {len(data)} bytes.")
     planes = np.frombuffer(data, np.uint8).reshape(channels, height, width)
-    return Item(name=name, label=label, pixels=np.ascontiguousarray(planes.transpose(1, 2, 0)))
+    return Item(name=name, label=label, pixels=planes.transpose(1, 2, 0))
 
 
 def _sorted_out(datum: dict[int, int | Message], where: str) -> tuple[bytes, dict[int, int]]:
@@ -191,7 +217,7 @@ def _pair(index: int, item: Item) -> tuple[bytes, bytes]:
         )
     height, width, channels = item.pixels.shape
     sizes = [(_CHANNELS, channels), (_HEIGHT, height), (_WIDTH, width)]
-    planes = np.ascontiguousarray(item.pixels.transpose(2, 0, 1)).tobytes()
+    planes = _turned(item.pixels).transpose(2, 0, 1).tobytes()
     message = [*(number_field(*size) for size in sizes), bytes_field(_DATA, planes), number_field(_LABEL, item.label)]
     return numbered_name(index, item.name, None).encode(), b"".join(message)
 

@@ -136,7 +136,7 @@ _TEXTS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "python": (_SOME, "a range such as '>=3.11,<3.15'"),
     "cpu_index": (re.compile(r"(https?://\S+)?"), "an http(s) address"),
     "compile_cache": (re.compile(r"([A-Z][A-Z0-9_]*)?"), "the name of an environment variable"),
-    "native_format": (re.compile(r"[a-z]*"), "the name of a format"),
+    "native_format": (re.compile(r"[a-z_]*"), "the name of a format"),
     "unavailable": (_ANY, "a text"),
     "era": (re.compile(r"2018|last|today|"), "'2018', 'last' or 'today'"),
     "note": (_ANY, "a text"),

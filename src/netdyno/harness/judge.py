@@ -75,7 +75,7 @@ def _facts(story: Story) -> dict[str, Any]:
         "versions": {**_texts(hello.get("versions")), "python": str(hello.get("python", ""))} if hello else {},
         "build_s": _number(built.get("seconds")),
         "weights_digest": str(built.get("weights", "")),
-        "settings": built.get("settings") if isinstance(built.get("settings"), dict) else {},
+        "settings": {**_table(built.get("settings")), **_pipeline(story)},
         "first_step_s": _number((story.first("first_step") or {}).get("seconds")),
         "warmup": _warmup(story.first("warmup")),
         "loss_first": _loss(story, "first"),
@@ -83,6 +83,12 @@ def _facts(story: Story) -> dict[str, Any]:
         "host_peak_bytes": memory.get("host_peak_bytes"),
         "device_peak_bytes": memory.get("device_peak_bytes"),
     }
+
+
+def _pipeline(story: Story) -> dict[str, Any]:
+    """What a framework's own input pipeline notes of itself, under one name; nothing where there is none."""
+    notes = _table((story.first("phases") or {}).get("notes"))
+    return {"pipeline": notes} if notes else {}
 
 
 def _samples(story: Story) -> tuple[Sample, ...]:
@@ -152,6 +158,10 @@ def _silence(ending: Ending, last_lines: str) -> tuple[str, str]:
 def _number(value: Any) -> float | None:
     usable = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
     return float(value) if usable else None
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _texts(value: Any) -> dict[str, str]:

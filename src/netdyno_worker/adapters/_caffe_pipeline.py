@@ -14,21 +14,24 @@ AHEAD = 4  # batches
 
 
 class DatumPipeline(object):
-    """A net of one Data layer. It has a mean for each channel but one scale for all, and what it decodes is blue
-    first: so it is scaled further, and turned round, on the way to the trainer's nets."""
+    """A net of one Data layer. It has a mean for each channel but one scale for all, and its images are blue first:
+    so they are scaled further, and turned round, on the way to the trainer's nets."""
 
     def __init__(self, files, inputs, feed):
         """`feed` takes {input name: array}, and copies."""
         source = os.path.join(files.root, files.split + "_lmdb")
-        encoded = _is_encoded(source)
+        about = _find_about(source)
+        encoded = about["shape"] is None if about else None  # None: nobody tells
         _refuse(encoded)
         self._inputs = inputs
         self._feed = feed
         self._seconds = Seconds()
         self._factors = [np.float32(1.0 / std) for std in files.transforms["std"]]
-        self._planes = _planes(inputs, encoded)
+        self._planes = _planes(inputs, about)
         self._images = np.empty((inputs.batch,) + inputs.shape, np.float32)
-        text = to_text([("layer", _layer(source, encoded, inputs, files.transforms))])
+        colours = [("force_gray" if inputs.shape[0] == 1 else "force_color", True)] if encoded else []
+        means = [("mean_value", 255.0 * files.transforms["mean"][plane]) for plane in self._planes]
+        text = to_text([("layer", _layer(source, inputs, _transform(files.transforms) + means + colours))])
         self._net = from_text(lambda path: caffe.Net(path, caffe.TRAIN), text)
         self._check(source)
         self.notes = _notes(files.transforms, encoded)
@@ -57,16 +60,13 @@ class DatumPipeline(object):
             raise ValueError("'%s': expected images of %s, received %s" % (source, self._images.shape, shape))
 
 
-def _layer(source, encoded, inputs, rule):
-    colours = [("force_gray" if inputs.shape[0] == 1 else "force_color", True)] if encoded else []
-    crop = [] if rule["crop"] is None else [("crop_size", rule["crop"])]
-    means = [("mean_value", 255.0 * rule["mean"][plane]) for plane in _planes(inputs, encoded)]
+def _layer(source, inputs, transform):
     return [
         ("name", "data"),
         ("type", "Data"),
         ("top", "images"),
         ("top", "labels"),
-        ("transform_param", [("scale", 1.0 / 255.0), ("mirror", rule["flip"])] + crop + means + colours),
+        ("transform_param", transform),
         (
             "data_param",
             [("source", source), ("backend", Word("LMDB")), ("batch_size", inputs.batch), ("prefetch", AHEAD)],
@@ -74,33 +74,47 @@ def _layer(source, encoded, inputs, rule):
     ]
 
 
-def _planes(inputs, encoded):
-    """For each channel the place where Caffe has it; the other way round it is the same."""
+def _transform(rule):
+    crop = [] if rule["crop"] is None else [("crop_size", rule["crop"])]
+    return [("scale", 1.0 / 255.0), ("mirror", rule["flip"])] + crop
+
+
+def _planes(inputs, about):
+    """For each channel the place where Caffe has it; the other way round it is the same. Plain pixels may be red
+    first: older databases do not tell that they are."""
     places = list(range(inputs.shape[0]))
-    return places[::-1] if encoded else places
+    red_first = about and about["shape"] is not None and about.get("channels", "rgb") == "rgb"
+    return places if red_first else places[::-1]
 
 
-def _is_encoded(source):
-    """Beside a database of plain pixels it is told which shape they have."""
+def _find_about(source):
+    """What lies beside a database: the shape of its pixels, None if its images are encoded, and the order of their
+    colours; None if nothing lies there."""
     try:
         with open(os.path.join(source, "about.json")) as file:
-            return json.load(file).get("shape") is None
+            return json.load(file)
     except FileNotFoundError:
-        return True
+        return None
 
 
 def _refuse(encoded):
     """What a build lacks would end the process."""
-    with open("/proc/self/maps") as file:
-        loaded = file.read()
+    loaded = _loaded()
     if "liblmdb" not in loaded:
         raise Unsupported("this Caffe was built without LMDB; use packed data")
     if encoded and "libopencv" not in loaded:
         raise Unsupported("this Caffe was built without OpenCV, so it decodes no images; use packed data")
 
 
+def _loaded():
+    """The paths of the process's libraries, among other things."""
+    with open("/proc/self/maps") as file:
+        return file.read()
+
+
 def _notes(rule, encoded):
-    notes = {"order": "as it lies in the database", "decode": "OpenCV" if encoded else "nothing to decode"}
+    decode = {True: "OpenCV", False: "nothing to decode", None: "OpenCV, if there is something to decode"}[encoded]
+    notes = {"order": "as it lies in the database", "decode": decode}
     notes["threads"] = "one, whatever was asked for"
     if rule["resized"]:
         notes["crop"] = "of the image's own pixels: Caffe's data layer does not scale"

@@ -29,7 +29,8 @@ class MapPipeline(object):
         self._images = np.empty((inputs.batch,) + inputs.shape, np.float32)
         self._path = os.path.join(files.root, files.split + "_map.txt")
         self._source = _source(self._path, files, inputs)
-        self._sparse = cntk.input_variable(inputs.classes, is_sparse=True)
+        self._rows = cntk.input_variable(inputs.classes, is_sparse=True)
+        self._labels = cntk.times(self._rows, np.arange(inputs.classes, dtype=np.float32).reshape(-1, 1))
         self.notes = _notes(rule)
 
     def feed(self):
@@ -38,7 +39,8 @@ class MapPipeline(object):
         for channel, (factor, offset) in enumerate(zip(self._factors, self._offsets)):
             np.multiply(found[:, channel], factor, out=self._images[:, channel])
             self._images[:, channel] += offset
-        self._feed({self._inputs.images: self._images, self._inputs.labels: self._labels(batch)})
+        labels = self._labels.eval({self._rows: batch[self._source.streams.labels]}).reshape(-1).astype(np.int32)
+        self._feed({self._inputs.images: self._images, self._inputs.labels: labels})
 
     def skip(self):
         self._take()
@@ -57,10 +59,6 @@ class MapPipeline(object):
         except RuntimeError as error:  # a line, then CNTK's own call stack
             reason = str(error).strip().splitlines()[0]
             raise ValueError("'%s': expected images that OpenCV decodes, received: %s" % (self._path, reason))
-
-    def _labels(self, batch):
-        rows = batch[self._source.streams.labels].as_sequences(self._sparse)
-        return np.array([row.indices[0] for row in rows])
 
 
 def _source(path, files, inputs):

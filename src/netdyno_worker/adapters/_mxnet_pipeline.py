@@ -1,10 +1,12 @@
 """How MXNet feeds itself: ImageRecordIter reads, decodes, augments and batches records in threads of its own."""
 
+import ctypes
 import os
 
 import mxnet as mx
 
 from netdyno_worker.adapters._pipeline_seconds import Seconds
+from netdyno_worker.contract import Unsupported
 
 AROUND = 256.0 / 224.0  # the customary side before a crop, over that of the crop
 NAMES = "rgb"  # of channels; a grey image's only one goes by the first
@@ -15,10 +17,12 @@ class RecordPipeline(object):
 
     def __init__(self, files, inputs, arrays):
         """`arrays` are those of images and of labels."""
+        if not hasattr(mx.io, "ImageRecordIter"):
+            raise Unsupported("this MXNet was built without OpenCV, so it decodes no images; use packed data")
         self._arrays = arrays
         self._path = os.path.join(files.root, files.split + ".rec")
         self._seconds = Seconds()
-        self._batches = mx.io.ImageRecordIter(**_options(files, inputs))
+        self._batches = _opened(_options(files, inputs), files.threads)
         self.notes = _notes(files)
 
     def feed(self):
@@ -47,6 +51,17 @@ class RecordPipeline(object):
         except mx.base.MXNetError as error:
             reason = str(error).strip().splitlines()[-1]
             raise ValueError("'%s': expected images that OpenCV decodes, received: %s" % (self._path, reason))
+
+
+def _opened(options, threads):
+    """By one thread. With more, OpenMP would keep some for this thread alone, which makes them more than there are
+    cores; those of the steps would then sleep between operators, and a small network take twice as long."""
+    set_threads = mx.base._LIB.MXSetNumOMPThreads
+    set_threads(ctypes.c_int(1))
+    try:
+        return mx.io.ImageRecordIter(**options)
+    finally:
+        set_threads(ctypes.c_int(threads))
 
 
 def _options(files, inputs):

@@ -5,7 +5,7 @@ import tensorflow as tf
 from netdyno_worker.adapters._pipeline_seconds import Seconds
 from netdyno_worker.adapters._tensorflow_images import NOTES, SHUFFLED, Reader, damage, shards
 
-AHEAD = 2  # batches
+AHEAD = 4  # batches
 
 
 class GraphPipeline(object):
@@ -57,11 +57,9 @@ class GraphPipeline(object):
 def _batches(paths, files, inputs):
     """Threads are the session's: this version has none for data alone."""
     order = tf.data.Dataset.from_tensor_slices(paths).shuffle(len(paths), files.seed)
-    return (
+    records = (
         order.interleave(tf.data.TFRecordDataset, cycle_length=files.threads)
         .shuffle(min(files.count, SHUFFLED), files.seed)
         .repeat()
-        .map(Reader(files, inputs).example, num_parallel_calls=files.threads)
-        .batch(inputs.batch)
-        .prefetch(AHEAD)
     )
+    return Reader(files, inputs).batches(records, inputs.batch, files.threads).prefetch(AHEAD)

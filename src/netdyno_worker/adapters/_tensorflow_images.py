@@ -13,18 +13,21 @@ import tensorflow
 
 tf = getattr(tensorflow.compat, "v1", tensorflow)  # the interface that versions 1 and 2 share
 
+IS_FIRST = tf is tensorflow  # version 1
 # What makes resizing look at the middle of pixels; version 1 looks at their corners.
-HALF_PIXELS = {} if tf is tensorflow else {"half_pixel_centers": True}
+HALF_PIXELS = {} if IS_FIRST else {"half_pixel_centers": True}
 ENCODED, LABEL = "image/encoded", "image/class/label"
 WHOLE = np.array([[[0, 0, 1, 1]]], np.float32)  # a box around everything
 EXACT = "INTEGER_ACCURATE"  # as other decoders do it: TensorFlow's default is up to 4 levels off, and hardly faster
 SHUFFLED = 4096  # records that are shuffled among each other
 SEARCH_S = 60.0  # for a damaged record
 
+FEATURES = {ENCODED: tf.FixedLenFeature([], tf.string), LABEL: tf.FixedLenFeature([], tf.int64)}
+
 NOTES = {
     "order": "files shuffled, then records within %d" % SHUFFLED,
     "decode": "libjpeg-turbo and libpng by TensorFlow",
-    "resize": "bilinear without antialiasing" + ("" if HALF_PIXELS else ", half a pixel off as was usual"),
+    "resize": "bilinear without antialiasing" + (", half a pixel off as was usual" if IS_FIRST else ""),
 }
 
 
@@ -37,7 +40,7 @@ def shards(files):
 
 
 class Reader(object):
-    """What Dataset.map makes of a record, by the rule of the files."""
+    """What Dataset.map makes of records, by the rule of the files."""
 
     def __init__(self, files, inputs):
         self._rule = files.transforms
@@ -47,17 +50,32 @@ class Reader(object):
         self._shape = height, width, channels
         self._factors, self._offsets = _rows(files.transforms, width)
 
-    def example(self, record):
-        """Its image, height × width × channels as float32, and its label."""
-        features = {ENCODED: tf.FixedLenFeature([], tf.string), LABEL: tf.FixedLenFeature([], tf.int64)}
-        found = tf.parse_single_example(record, features)
-        inside = [tf.assert_non_negative(found[LABEL]), tf.assert_less(found[LABEL], np.int64(self._classes))]
-        with tf.control_dependencies(inside):
-            label = tf.identity(found[LABEL])
-        image = self._cropped(found[ENCODED])
-        if self._rule["flip"]:
-            image = tf.image.random_flip_left_right(image, seed=self._seed)
-        return tf.cast(image, tf.float32) * self._factors + self._offsets, label
+    def batches(self, records, size, threads):
+        """A dataset of (images, height × width × channels as float32, labels) from one of records. To call a function
+        for each record takes longer than to open a small image, so it is called for a batch of them; where images are
+        resized they are large, and a batch's are not left to one thread."""
+        if self._rule["resized"]:
+            parallel = {} if IS_FIRST else {"num_parallel_calls": threads}
+            return records.map(_unconverted(self._example), num_parallel_calls=threads).batch(size, **parallel)
+        return records.batch(size).map(_unconverted(self._examples), num_parallel_calls=threads)
+
+    def _example(self, record):
+        return self._scaled(tf.parse_single_example(record, FEATURES), self._transformed)
+
+    def _examples(self, records):
+        return self._scaled(tf.parse_example(records, FEATURES), self._each_transformed)
+
+    def _scaled(self, found, transform):
+        """The label's place is the label, and beyond the last an error: an assertion would take far longer."""
+        label = tf.gather(np.arange(self._classes), found[LABEL])
+        return tf.cast(transform(found[ENCODED]), tf.float32) * self._factors + self._offsets, label
+
+    def _each_transformed(self, encoded):
+        return tf.map_fn(self._transformed, encoded, dtype=tf.uint8, parallel_iterations=1, back_prop=False)
+
+    def _transformed(self, encoded):
+        image = self._cropped(encoded)
+        return tf.image.random_flip_left_right(image, seed=self._seed) if self._rule["flip"] else image
 
     def _cropped(self, encoded):
         if self._rule["resized"]:
@@ -66,10 +84,7 @@ class Reader(object):
         if self._rule["crop"] is not None:
             padded = tf.pad(image, [[pad, pad], [pad, pad], [0, 0]]) if pad else image
             return tf.random_crop(padded, self._shape, seed=self._seed)
-        with tf.control_dependencies([tf.assert_equal(tf.shape(image), self._shape)]):
-            image = tf.identity(image)
-        image.set_shape(self._shape)
-        return image
+        return _of_shape(image, self._shape)
 
     def _resized(self, encoded):
         """Of a JPEG only the window is decoded, and what lies before it unpacked."""
@@ -106,6 +121,21 @@ class Reader(object):
             max_attempts=10,
         )
         return begin, size
+
+
+def _unconverted(function):
+    """Version 2 would look for Python's own ifs and loops in it."""
+    return function if IS_FIRST else tensorflow.autograph.experimental.do_not_convert(function)
+
+
+def _of_shape(image, shape):
+    """The image, which must have that shape; told by an op of its own where there is one, because that is quicker."""
+    if hasattr(tf, "ensure_shape"):
+        return tf.ensure_shape(image, shape)
+    with tf.control_dependencies([tf.assert_equal(tf.shape(image), shape)]):
+        image = tf.identity(image)
+    image.set_shape(shape)
+    return image
 
 
 def damage(paths, decode, error):

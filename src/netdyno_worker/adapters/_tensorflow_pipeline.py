@@ -5,7 +5,7 @@ import tensorflow as tf
 from netdyno_worker.adapters._pipeline_seconds import Seconds
 from netdyno_worker.adapters._tensorflow_images import NOTES, SHUFFLED, Reader, damage, shards
 
-AHEAD = 2  # batches on the device
+AHEAD, PLACED_AHEAD = 4, 2  # batches: made, and copied to a GPU
 
 
 class RecordPipeline(object):
@@ -44,23 +44,21 @@ class RecordPipeline(object):
 def _batches(paths, files, inputs):
     """Threads of its own, as many as may load; an op inside is not spread over several, because images are."""
     options = tf.data.Options()
+    options.autotune.enabled = False  # nothing is left to it, and its thread takes seconds to end
     options.threading.private_threadpool_size = files.threads
     options.threading.max_intra_op_parallelism = 1
-    read = tf.autograph.experimental.do_not_convert(Reader(files, inputs).example)
     order = tf.data.Dataset.from_tensor_slices(paths).shuffle(len(paths), files.seed)
-    return (
+    records = (
         order.interleave(tf.data.TFRecordDataset, cycle_length=files.threads, num_parallel_calls=files.threads)
         .shuffle(min(files.count, SHUFFLED), files.seed)
         .repeat()
-        .map(read, num_parallel_calls=files.threads)
-        .batch(inputs.batch, drop_remainder=True, num_parallel_calls=files.threads)
-        .prefetch(tf.data.AUTOTUNE)
-        .with_options(options)
     )
+    batches = Reader(files, inputs).batches(records, inputs.batch, files.threads)
+    return batches.prefetch(AHEAD).with_options(options)
 
 
 def _on_device(batches, device):
     """A GPU's batches are copied there while earlier ones are trained on."""
     if "GPU" not in device:
         return batches
-    return batches.apply(tf.data.experimental.prefetch_to_device(device, AHEAD))
+    return batches.apply(tf.data.experimental.prefetch_to_device(device, PLACED_AHEAD))

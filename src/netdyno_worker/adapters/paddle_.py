@@ -7,7 +7,6 @@ import paddle
 from paddle.nn import functional
 
 from netdyno_worker.adapters._paddle_lrn import local_response_norm
-from netdyno_worker.adapters._paddle_pipeline import FolderPipeline
 from netdyno_worker.adapters._paddle_source import transposed_parameters, write_source
 from netdyno_worker.adapters._pipeline_inputs import filled_inputs
 from netdyno_worker.contract import Trainer, Unsupported
@@ -80,6 +79,10 @@ class PaddleTrainer(Trainer):
         ]
 
     def pipeline(self, files):
+        try:
+            from netdyno_worker.adapters._paddle_pipeline import FolderPipeline
+        except ImportError as error:
+            raise Unsupported("Paddle opens images with Pillow, which is missing (%s); use packed data" % error)
         return FolderPipeline(files, filled_inputs(self._program, files), self._place)
 
     def settings(self):
