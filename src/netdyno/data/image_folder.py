@@ -15,7 +15,7 @@ from netdyno.data.item import SPLITS, About, Item
 from netdyno.data.numbered import check_index
 from netdyno.data.partial import is_unfinished, partial_folder, refuse_existing
 from netdyno.data.sidecar import find_about
-from netdyno.data.spans import File
+from netdyno.data.spans import read_whole
 from netdyno.errors import NetdynoError
 
 NAME = "folder"
@@ -65,11 +65,11 @@ class ImageFolder:
     def item(self, index: int) -> Item:
         """Its file, byte for byte."""
         check_index(index, self.about, self.folder)
-        label = int(np.searchsorted(self.starts, index, "right")) - 1
+        label = int(self.starts.searchsorted(index, "right")) - 1
         name = self.names[self.ends[index - 1] if index else 0 : self.ends[index]]
-        file = File(self.folder / self.folders[label] / os.fsdecode(name))
-        encoded = file.read(0, file.size)
-        check_complete(encoded, str(file.path))
+        path = f"{self.folder}/{self.folders[label]}/{os.fsdecode(name)}"
+        encoded = read_whole(path)
+        check_complete(encoded, path)
         return Item(name=name.decode(errors="replace"), label=label, encoded=encoded)
 
 
