@@ -153,9 +153,8 @@ def _measure(suite: Suite, bench: Bench, machine: Machine, asked: Asked) -> None
 def _larder(suite: Suite, bench: Bench) -> Larder:
     """The files of cells with real data, made ready before anything is measured."""
     fed = [cell for cell in suite.cells if cell.data != "synthetic"]
-    zoo = {cell.dataset: bench.entry(cell.network, cell.dataset).dataset for cell in fed}
     with Packing(talk_console()) as packing:
-        return stock(fed, zoo, home(), packing.packed)
+        return stock(fed, lambda cell: bench.entry(cell.network, cell.dataset), home(), packing.packed)
 
 
 def _at_largest_batch(suite: Suite, campaign: Campaign, asked: Asked) -> Suite:

@@ -129,13 +129,13 @@ def _frameworks(said: Sequence[str] | None, given: Given) -> list[str]:
 def _files(bench: Bench, cell: Cell, source: str | None, every: int | None) -> tuple[Files, int]:
     """The packed splits to learn from, made now if the source is here in another format; and how many steps an
     evaluation comes after, an epoch's if nobody says."""
-    dataset = bench.entry(cell.network, cell.dataset).dataset
+    entry = bench.entry(cell.network, cell.dataset)
     if every is not None:
         _positive("--evaluate-every", every)
     with Packing(talk_console()) as packing:
-        ready = make_ready(home(), source or dataset.name, PACKED, packing.packed)
+        ready = make_ready(home(), source or entry.dataset.name, PACKED, packing.packed)
     train_file, test_file = (ready.packed_file(split) for split in SPLITS)
-    transforms = food_of(dataset, ready).transforms
+    transforms = food_of(entry, ready).transforms
     files = Files(source=ready.source, train=train_file, test=test_file, transforms=transforms)
     return files, every or max(1, math.ceil(ready.about.count / cell.batch))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netdyno.data.catalog import Dataset
-from netdyno.data.formats import formats
+from netdyno.data.formats import formats, takes_pixels
 from netdyno.data.item import Source
 from netdyno.data.shapes import Shapes
 from netdyno.errors import NetdynoError
@@ -41,7 +41,8 @@ def present(home: Path, name: str) -> list[Present]:
 
 
 def open_dataset(home: Path, dataset: Dataset, split: str) -> Source:
-    """A dataset's split in whichever format it is here, that of its published files first; drawn ones need none."""
+    """A dataset's split in whichever format it is here: as it was published, else the user's own, else one that keeps
+    images as they were encoded. Drawn ones need none."""
     if dataset.drawn:
         return Shapes(about=dataset.about(split), split=split)
     here = [place for place in present(home, dataset.name) if split in place.splits]
@@ -49,8 +50,13 @@ def open_dataset(home: Path, dataset: Dataset, split: str) -> Source:
         raise NetdynoError(
             f"{dataset.name} has no {split} split here.", hint=f"Run: netdyno datasets get {dataset.name}"
         )
-    place = min(here, key=lambda place: place.format != dataset.format)
+    place = min(here, key=lambda place: _distance(place, dataset))
     return formats()[place.format].open(place.folder, split)
+
+
+def _distance(place: Present, dataset: Dataset) -> tuple[bool, bool, bool]:
+    """How far from what was published or given."""
+    return place.format != dataset.format, not place.folder.is_symlink(), takes_pixels(place.format)
 
 
 def _find_bytes(folder: Path) -> int | None:

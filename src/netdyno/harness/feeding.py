@@ -1,6 +1,6 @@
 """What cells with real data are fed: which files, how their images are transformed, by how many threads."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from netdyno.harness.customary import customary_transforms
 from netdyno.harness.request import SEED
 from netdyno.harness.train_request import Transforms
 from netdyno.results.cell import Cell
-from netdyno.zoo.datasets import Dataset
+from netdyno.zoo.catalog import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,8 @@ class Food:
     def for_request(self, cell: Cell) -> dict[str, Any]:
         """What a worker is told of it."""
         packed = self.ready.format == PACKED
-        transforms = {**asdict(self.transforms), "resized": not packed and self._varied}
+        resized = not packed and self.ready.about.shape is None and self.transforms.crop is not None
+        transforms = {**asdict(self.transforms), "resized": resized}
         return {
             "format": self.ready.format,
             "root": str((self.ready.packed_file("train") if packed else self.ready.folder).resolve()),
@@ -37,26 +38,27 @@ class Food:
             "seed": SEED,
         }
 
-    @property
-    def _varied(self) -> bool:
-        return self.ready.about.shape is None
+
+Larder = Mapping[tuple[str, str, str], Food]
+"""By the key of a cell."""
 
 
-Larder = Mapping[tuple[str, str], Food]
-"""By dataset and format."""
+def larder_key(cell: Cell) -> tuple[str, str, str]:
+    """Network, dataset and format: two networks may look at windows of different size."""
+    return cell.network, cell.dataset, format_of(cell)
 
 
-def stock(cells: Iterable[Cell], datasets: Mapping[str, Dataset], home: Path, progress: Progress) -> Larder:
+def stock(cells: Iterable[Cell], entry_of: Callable[[Cell], Entry], home: Path, progress: Progress) -> Larder:
     """Everything that the cells want and that is not drawn on the device, made ready now."""
-    wanted = {(cell.dataset, format_of(cell)) for cell in cells if cell.data != "synthetic"}
-    return {
-        (name, format_name): food_of(datasets[name], make_ready(home, name, format_name, progress))
-        for name, format_name in sorted(wanted)
-    }
+    fed = {larder_key(cell): cell for cell in cells if cell.data != "synthetic"}
+    places = sorted({(dataset, format_name) for _, dataset, format_name in fed})
+    ready = {place: make_ready(home, *place, progress) for place in places}
+    return {key: food_of(entry_of(cell), ready[key[1:]]) for key, cell in fed.items()}
 
 
-def food_of(dataset: Dataset, ready: Ready) -> Food:
-    """With what is customarily done to such images; refused if they are not what the network's dataset has."""
+def food_of(entry: Entry, ready: Ready) -> Food:
+    """With what is customarily done to such images; refused if they are not what the network looks at."""
+    dataset = replace(entry.dataset, size=entry.image_size)
     shape = ready.about.shape
     if shape is not None and (shape[2] != dataset.channels or min(shape[:2]) < dataset.size):
         raise NetdynoError(

@@ -17,7 +17,7 @@ from netdyno.graph.wire import digest
 from netdyno.harness.complete import FASTEST, Bench
 from netdyno.harness.events import read_story
 from netdyno.harness.fastest import Choice, earlier_choice, look, probe_request
-from netdyno.harness.feeding import Larder, format_of
+from netdyno.harness.feeding import Larder, larder_key
 from netdyno.harness.folder import RunFolders, write_json
 from netdyno.harness.judge import judge
 from netdyno.harness.launch import Command, launch
@@ -145,7 +145,7 @@ def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> tuple[Command
     settings = campaign.settings.for_worker(cell.device, entry.steps)
     request = measure_request(cell, training, side, settings)
     if cell.data != SYNTHETIC:
-        request |= {"files": campaign.larder[cell.dataset, format_of(cell)].for_request(cell)}
+        request |= {"files": campaign.larder[larder_key(cell)].for_request(cell)}
     return campaign.command(cell, folder), request, about
 
 

@@ -13,6 +13,7 @@ from netdyno.harness.load import Load, read_load
 
 POLL_S = 0.25  # seldom enough not to disturb what is measured
 GRACE_S = 2.0
+STACK = ("[bt]", "Stack trace", "***")  # how libraries begin the lines of a stack, which tell a user nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,8 @@ def tail(path: Path, most: int = 300) -> str:
     """The last words in a log, in one line."""
     if not path.exists():
         return ""
-    lines = [line.strip() for line in path.read_text(errors="replace").splitlines() if line.strip()]
+    lines = [line.strip() for line in path.read_text(errors="replace").splitlines()]
+    lines = [line for line in lines if line and not line.startswith(STACK)]
     return " | ".join(lines[-3:])[-most:]
 
 
