@@ -3,17 +3,31 @@
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby, islice
+from itertools import islice
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Table, Text, collate, delete, insert, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    MetaData,
+    Table,
+    Text,
+    collate,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+)
 from sqlalchemy.exc import IntegrityError
 
+from netdyno.errors import NetdynoError
 from netdyno.results.cell import FIELDS
 from netdyno.results.faults import told
 from netdyno.results.record import Record
 from netdyno.results.rows import from_row
-from netdyno.results.store import Store, _writing
+from netdyno.results.store import Store
 from netdyno.results.tables import COURSES, PROOFS, RECORDS
 
 AT_A_TIME = 500
@@ -22,17 +36,11 @@ RUN = ("machine", "cell_key", "series", "number")  # what no two records share
 BYTEWISE = {"sqlite": "BINARY", "postgresql": "C"}  # the collation that sorts as Python does
 
 T = TypeVar("T")
-NamedRow = tuple[str, dict[str, Any]]
-"""The name of a table, and a row for it."""
-
-
-class Clash(Exception):
-    """A row that the store has another of."""
 
 
 def runs_by_cell(store: Store) -> Iterator[Record]:
     """Every record in the order of results: a cell's runs side by side, by machine, series and number."""
-    with _reading(store) as connection:
+    with told(store._place), store._engine.connect() as connection:
         ids = [row.id for row in connection.execute(select(RECORDS.c.id).order_by(*_order(connection)))]
         for some in in_batches(ids):
             rows = _rows_with(connection, RECORDS, some)
@@ -41,28 +49,8 @@ def runs_by_cell(store: Store) -> Iterator[Record]:
 
 def rows_with(store: Store, table: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The rows of a table that have one of the ids, by id."""
-    with _reading(store) as connection:
+    with told(store._place), store._engine.connect() as connection:
         return _rows_with(connection, TABLES[table], ids)
-
-
-def find_same_run(store: Store, row: Mapping[str, Any]) -> str | None:
-    """The id of the record that is the same run of the same series of the same cell on the same machine."""
-    query = select(RECORDS.c.id).where(*(RECORDS.c[name] == row[name] for name in RUN))
-    with _reading(store) as connection:
-        found: str | None = connection.execute(query).scalar()
-        return found
-
-
-def add_all(store: Store, rows: Iterable[NamedRow]) -> None:
-    """Keep all rows or none: one transaction. A proof takes the place of the one that is kept of the same."""
-    with told(store._place), _silent("psycopg"):
-        try:
-            with _writing(store._engine) as connection:
-                for name, group in groupby(rows, key=lambda named: named[0]):
-                    for some in in_batches(row for _, row in group):
-                        _add(connection, name, some)
-        except IntegrityError as error:
-            raise Clash from error
 
 
 def in_batches(values: Iterable[T]) -> Iterator[list[T]]:
@@ -72,13 +60,68 @@ def in_batches(values: Iterable[T]) -> Iterator[list[T]]:
         yield some
 
 
-def _add(connection: Connection, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    if TABLES[name] is not PROOFS:
-        connection.execute(insert(TABLES[name]), rows)
-        return
-    for row in rows:
-        connection.execute(delete(PROOFS).where(*(column == row[column.name] for column in PROOFS.primary_key)))
-        connection.execute(insert(PROOFS), row)
+class Stage:
+    """Where rows wait, seen by nobody: temporary tables, so that the store itself is locked for a moment only."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._tables = {name: _waiting_room(table) for name, table in TABLES.items()}
+
+    def prepare(self) -> None:
+        for table in self._tables.values():
+            table.create(self._connection)
+
+    def add(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Let rows for a table wait."""
+        if rows:
+            self._connection.execute(insert(self._tables[name]), rows)
+
+    def let_in(self) -> None:
+        """Put everything that waits into the store, or nothing. A proof takes the place of one of the same."""
+        self._connection.commit()
+        try:
+            with self._connection.execution_options(writing=True).begin():
+                proofs = self._tables["proofs"]
+                same = [proofs.c[column.name] == column for column in PROOFS.primary_key]
+                self._connection.execute(delete(PROOFS).where(exists().where(*same)))
+                for name, table in TABLES.items():
+                    columns = [column.name for column in table.columns]
+                    waiting = select(*(self._tables[name].c[column] for column in columns))
+                    self._connection.execute(insert(table).from_select(columns, waiting))
+        except IntegrityError as error:
+            raise self._explain() from error
+
+    def _explain(self) -> NetdynoError:
+        """Which row the database refused: it does not say."""
+        room = self._tables["records"]
+        same = [RECORDS.c[name] == room.c[name] for name in RUN]
+        kept = select(room, RECORDS.c.id.label("other")).where(*same)
+        first = func.min(room.c.id).label("other")
+        repeated = select(*(room.c[name] for name in RUN), func.max(room.c.id).label("id"), first)
+        repeated = repeated.group_by(*(room.c[name] for name in RUN)).having(func.count() > 1)
+        for query in (kept, repeated):
+            if row := self._connection.execute(query.limit(1)).first():
+                what = f"run {row.number} of series {row.series} of {row.cell_key} on {row.machine}"
+                hint = (
+                    "Nothing was imported. A store of its own would take it: netdyno --store NEW results import FILE"
+                )
+                return NetdynoError(f"record {row.id} repeats record {row.other}: both are {what}.", hint=hint)
+        return NetdynoError("the store changed meanwhile; nothing was imported.", hint="Run the same command again.")
+
+
+@contextmanager
+def staging(store: Store) -> Iterator[Stage]:
+    """A stage on a connection of its own, which takes the temporary tables with it when it is closed."""
+    with told(store._place), _silent("psycopg"), store._engine.connect() as connection:
+        connection.detach()
+        stage = Stage(connection)
+        stage.prepare()
+        yield stage
+
+
+def _waiting_room(table: Table) -> Table:
+    columns = (Column(column.name, column.type) for column in table.columns)
+    return Table(f"incoming_{table.name}", MetaData(), *columns, prefixes=["TEMPORARY"])
 
 
 def _rows_with(connection: Connection, table: Table, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -102,9 +145,3 @@ def _silent(name: str) -> Iterator[None]:
         yield
     finally:
         logger.setLevel(before)
-
-
-@contextmanager
-def _reading(store: Store) -> Iterator[Connection]:
-    with told(store._place), store._engine.connect() as connection:
-        yield connection

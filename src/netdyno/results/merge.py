@@ -1,19 +1,17 @@
 """How another machine's export comes into a store: checked, compared with what is there, then all of it or nothing.
 
-Nothing in a file is trusted: names and texts are data, no path in it is opened, and what is checked waits in a
-temporary file, so that the store is locked only while finished rows are written.
+Nothing in a file is trusted: names and texts are data, and no path in it is opened.
 """
 
 import gzip
 import hashlib
 import json
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from netdyno.errors import NetdynoError
 from netdyno.results import bulk, course_rows, rows
@@ -43,27 +41,26 @@ class Merged:
 
 def merge(store: Store, paths: Sequence[Path], notice: Callable[[], None] = lambda: None) -> Merged:
     """Bring the exports in `paths` into the store, all of them or nothing; `notice` is called for each part read."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as spool:
-        intake = _Intake(store, spool)
+    with bulk.staging(store) as stage:
+        intake = _Intake(store, stage)
         for path in paths:
             with _named(path):
                 intake.take(path, notice)
-        try:
-            bulk.add_all(store, _spooled(spool))
-        except bulk.Clash as clash:
-            raise _explain(store, spool) from clash
+        intake.end()
+        stage.let_in()
     return intake.merged
 
 
 class _Intake:
-    """What is new of the files, written to a spool as rows."""
+    """Tells what is new of the files from what is known, and lets the new wait on the stage."""
 
-    def __init__(self, store: Store, spool: IO[str]) -> None:
+    def __init__(self, store: Store, stage: bulk.Stage) -> None:
         self._store = store
-        self._spool = spool
+        self._stage = stage
         self._seen: dict[str, bytes] = {}  # what each id stood for, in these files
-        self._proofs = {_key(proof): proof for proof in store.proofs()}
-        self._waiting: list[tuple[str, Any]] = []  # records or courses whose ids are not looked up yet
+        self._kept_proofs = {_key(proof): proof for proof in store.proofs()}
+        self._proofs: dict[tuple[str, ...], Proof] = {}
+        self._waiting: dict[str, list[Record | Course]] = {"records": [], "courses": []}  # not looked up yet
         self.merged = Merged()
 
     def take(self, path: Path, notice: Callable[[], None]) -> None:
@@ -76,7 +73,6 @@ class _Intake:
                     head[name] = _checked_field(name, value)
                     continue
                 _check_head(head)
-                head[name] = ()
                 text = _checked_part(name, number, value)
                 if name in FROM_PLAIN:
                     digest.update(text)
@@ -84,53 +80,49 @@ class _Intake:
         self._look_up()
         _check_end(head, digest.hexdigest())
 
+    def end(self) -> None:
+        """Nothing more will come."""
+        self._stage.add("proofs", [_proof_row(proof) for proof in self._proofs.values()])
+        self.merged.new["proofs"] = len(self._proofs)
+
     def _accept(self, name: str, place: str, told: dict[str, Any], content: bytes) -> None:
-        try:
-            made = FROM_PLAIN[name](told)
-        except NetdynoError as error:
-            raise NetdynoError(f"{place}: {error}") from error
+        made = FROM_PLAIN[name](told)
         self.merged.machines.add(made.machine)
         if isinstance(made, Proof):
             self._accept_proof(made)
             return
         known = self._seen.setdefault(f"{name}/{made.id}", content)
-        if known is not content and known != content:
-            raise NetdynoError(f"{place}: {made.id} is in these files twice, with other content.")
-        if known is not content:
+        if known is content:
+            self._waiting[name].append(made)
+        elif known == content:
             self.merged.known[name] += 1
-            return
-        self._waiting.append((name, made))
-        if len(self._waiting) >= bulk.AT_A_TIME:
+        else:
+            raise NetdynoError(f"{place}: {made.id} is in these files twice, with other content.")
+        if len(self._waiting[name]) >= bulk.AT_A_TIME:
             self._look_up()
 
     def _accept_proof(self, proof: Proof) -> None:
         """The newer of two proofs of the same counts."""
-        kept = self._proofs.get(_key(proof))
+        kept = self._proofs.get(_key(proof)) or self._kept_proofs.get(_key(proof))
         if kept is not None and kept.proved_at >= proof.proved_at:
             self.merged.known["proofs"] += 1
-            return
-        self._proofs[_key(proof)] = proof
-        self._write("proofs", TO_ROW["proofs"](proof))
+        else:
+            self._proofs[_key(proof)] = proof
 
     def _look_up(self) -> None:
-        """Which of those waiting are in the store already, with the same content."""
-        for name in ("records", "courses"):
-            waiting = [made for waits_as, made in self._waiting if waits_as == name]
-            kept = bulk.rows_with(self._store, name, [made.id for made in waiting]) if waiting else {}
-            for made in waiting:
-                row = TO_ROW[name](made)
-                if made.id not in kept:
-                    self._write(name, row)
-                elif _is_same(name, kept[made.id], row):
-                    self.merged.known[name] += 1
-                else:
-                    told = f"{name.removesuffix('s')} {made.id} is kept already, with other content."
+        """Which of those waiting are in the store already; they must have the same content."""
+        for name, waiting in self._waiting.items():
+            rows = [TO_ROW[name](made) for made in waiting]
+            kept = bulk.rows_with(self._store, name, [row["id"] for row in rows]) if rows else {}
+            for row in rows:
+                if row["id"] in kept and not _is_same(name, kept[row["id"]], row):
+                    told = f"{name.removesuffix('s')} {row['id']} is kept already, with other content."
                     raise NetdynoError(told, hint="Nothing was imported: one of the two was changed.")
-        self._waiting.clear()
-
-    def _write(self, name: str, row: dict[str, Any]) -> None:
-        self.merged.new[name] += 1
-        self._spool.write(json.dumps([name, row]) + "\n")
+            new = [row for row in rows if row["id"] not in kept]
+            self._stage.add(name, new)
+            self.merged.new[name] += len(new)
+            self.merged.known[name] += len(rows) - len(new)
+            waiting.clear()
 
 
 def _key(proof: Proof) -> tuple[str, ...]:
@@ -144,7 +136,6 @@ def _proof_row(proof: Proof) -> dict[str, Any]:
 TO_ROW: dict[str, Callable[[Any], dict[str, Any]]] = {
     "records": rows.row_of_checked,
     "courses": course_rows.to_row,
-    "proofs": _proof_row,
 }
 FROM_ROW: dict[str, Callable[[dict[str, Any]], Record | Course]] = {
     "records": rows.from_row,
@@ -158,29 +149,6 @@ def _is_same(name: str, kept: dict[str, Any], row: dict[str, Any]) -> bool:
         return True
     passed_on = FROM_PLAIN[name](TO_PLAIN[name](FROM_ROW[name](kept)))
     return repr(TO_ROW[name](passed_on)) == repr(row)  # text, because NaN is not equal to itself
-
-
-def _spooled(spool: IO[str]) -> Iterator[bulk.NamedRow]:
-    spool.seek(0)
-    for line in spool:
-        name, row = json.loads(line)
-        yield name, row
-
-
-def _explain(store: Store, spool: IO[str]) -> NetdynoError:
-    """Which row the database refused: it does not say."""
-    seen: dict[tuple[Any, ...], str] = {}
-    for name, row in _spooled(spool):
-        if name != "records":
-            continue
-        run = tuple(row[column] for column in bulk.RUN)
-        other = seen.setdefault(run, row["id"])
-        other = bulk.find_same_run(store, row) or other
-        if other != row["id"]:
-            told = f"run {row['number']} of series {row['series']} of {row['cell_key']} on {row['machine']}"
-            hint = "Nothing was imported. A store of its own would take it: netdyno --store NEW results import FILE"
-            return NetdynoError(f"record {row['id']} repeats record {other}: both are {told}.", hint=hint)
-    return NetdynoError("the store changed meanwhile; nothing was imported.", hint="Run the same command again.")
 
 
 def _checked_field(name: str, value: Any) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 from math import isfinite, isnan
 from typing import Any
 
-from netdyno.results.cell import Cell
+from netdyno.results.cell import FIELDS, Cell
 from netdyno.results.course import Course, Evaluation
 from netdyno.results.proof import Proof
 from netdyno.results.record import Record, Sample
@@ -24,7 +24,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 def record_to_plain(record: Record) -> dict[str, Any]:
     """Field by field, in the order of the class."""
     told = {name: getattr(record, name) for name in RECORD_FIELDS}
-    told |= {"cell": record.cell.as_dict(), "flags": list(record.flags)}
+    told |= {"cell": {name: getattr(record.cell, name) for name in FIELDS}, "flags": list(record.flags)}
     for name in SAMPLES:
         told[name] = [{"steps": sample.steps, "seconds": sample.seconds} for sample in told[name]]
     return told | {name: _sayable(told[name]) for name in FLOATS}

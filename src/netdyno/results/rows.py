@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any
 
 from netdyno.errors import NetdynoError
@@ -23,7 +24,7 @@ def to_row(record: Record) -> dict[str, Any]:
 
 def row_of_checked(record: Record) -> dict[str, Any]:
     """The same for a record that was made of JSON: nothing in it needs to be tried."""
-    row: dict[str, Any] = {**record.cell.as_dict(), "cell_key": record.cell.key()}
+    row: dict[str, Any] = dict(_cell_columns(record.cell))
     row |= {name: _storable(getattr(record, name)) for name in PLAIN}
     # SQLite forgets the sign of a zero, so it is dropped at once: + 0.0 makes of -0.0 a plain 0.0.
     row |= {name: None if row[name] is None else float(row[name]) + 0.0 for name in FLOATS}
@@ -50,6 +51,11 @@ def from_row(row: Mapping[str, Any]) -> Record:
     except NetdynoError as error:
         hint = "It may come from a newer netdyno: upgrade this one."
         raise NetdynoError(f"record {row['id']} cannot be read: {error}", hint=hint) from error
+
+
+@lru_cache(maxsize=100)  # the runs of a cell often come one after the other
+def _cell_columns(cell: Cell) -> Mapping[str, Any]:
+    return {**cell.as_dict(), "cell_key": cell.key()}
 
 
 def _storable(value: object) -> object:

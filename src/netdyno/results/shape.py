@@ -57,7 +57,8 @@ class Text:
     told: str = "a text without control characters"
 
     def check(self, value: Any) -> None:
-        if not isinstance(value, str) or _CONTROL.search(value):
+        # Most texts are printable, which is quickly told.
+        if not isinstance(value, str) or (not value.isprintable() and _CONTROL.search(value)):
             raise Unexpected(self.told, value)
         if self.pattern is not NO_CONTROLS and not re.match(self.pattern, value):
             raise Unexpected(self.told, value)

@@ -81,21 +81,15 @@ class Fields:
     def check(self, value: Any) -> None:
         if not isinstance(value, dict):
             raise Unexpected("an object", value)
-        missing = self.required.keys() - value.keys()
-        if missing:
-            raise Unexpected(f"a field '{min(missing)}'", ", ".join(map(str, value)) or "none")
-        name = ""
+        if not value.keys() >= self.required.keys():
+            missing = min(self.required.keys() - value.keys())
+            raise Unexpected(f"a field '{missing}'", ", ".join(map(str, value)) or "none")
+        name, required, optional = "", self.required, self.optional
         try:
             for name, item in value.items():
-                self._shape(name).check(item)
+                (required[name] if name in required else optional.get(name, _NO_FIELD)).check(item)
         except Unexpected as error:
             raise error.under(name[:60]) from None
-
-    def _shape(self, name: str) -> Shape:
-        shape = self.required.get(name) or self.optional.get(name)
-        if shape is None:
-            raise Unexpected("no such field", name)
-        return shape
 
     def schema(self) -> dict[str, Any]:
         fields = {name: shape.schema() for name, shape in {**self.required, **self.optional}.items()}
@@ -136,4 +130,16 @@ def _check_json(value: Any, deepest: int) -> None:
                 raise error.under(part) from None
 
 
+@dataclass(frozen=True, slots=True)
+class _Nothing:
+    """A field that is not known: whatever is in it is wrong."""
+
+    def check(self, value: Any) -> None:
+        raise Unexpected("no such field", value)
+
+    def schema(self) -> dict[str, Any]:
+        return {"not": {}}
+
+
+_NO_FIELD = _Nothing()
 ANYTHING = MapOf(AnyJson())
