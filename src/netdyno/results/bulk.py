@@ -33,24 +33,30 @@ from netdyno.results.tables import COURSES, PROOFS, RECORDS
 AT_A_TIME = 500
 TABLES: Mapping[str, Table] = {"records": RECORDS, "courses": COURSES, "proofs": PROOFS}
 RUN = ("machine", "cell_key", "series", "number")  # what no two records share
+LEFT_OUT: dict[str, Any] = {"warmup": (), "trace": None}
 BYTEWISE = {"sqlite": "BINARY", "postgresql": "C"}  # the collation that sorts as Python does
 
 T = TypeVar("T")
 
 
-def runs_by_cell(store: Store) -> Iterator[Record]:
-    """Every record in the order of results: a cell's runs side by side, by machine, series and number."""
+def runs_by_cell(store: Store, *, whole: bool = True) -> Iterator[Record]:
+    """Every record in the order of results: a cell's runs side by side, by machine, series and number.
+
+    One that is not `whole` has no warm-up and no trace: no statistic needs them, and they are most of a record.
+    """
+    left_out = {} if whole else LEFT_OUT
+    columns = [column for column in RECORDS.columns if column.name not in left_out]
     with told(store._place), store._engine.connect() as connection:
         ids = [row.id for row in connection.execute(select(RECORDS.c.id).order_by(*_order(connection)))]
         for some in in_batches(ids):
-            rows = _rows_with(connection, RECORDS, some)
-            yield from (from_row(rows[id_]) for id_ in some)
+            rows = _rows_with(connection, columns, some)
+            yield from (from_row(rows[id_] | left_out) for id_ in some)
 
 
 def rows_with(store: Store, table: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The rows of a table that have one of the ids, by id."""
     with told(store._place), store._engine.connect() as connection:
-        return _rows_with(connection, TABLES[table], ids)
+        return _rows_with(connection, TABLES[table].columns, ids)
 
 
 def in_batches(values: Iterable[T]) -> Iterator[list[T]]:
@@ -124,9 +130,12 @@ def _waiting_room(table: Table) -> Table:
     return Table(f"incoming_{table.name}", MetaData(), *columns, prefixes=["TEMPORARY"])
 
 
-def _rows_with(connection: Connection, table: Table, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    found = connection.execute(select(table).where(table.c.id.in_(ids))).mappings()
-    return {row["id"]: dict(row) for row in found}
+def _rows_with(
+    connection: Connection, columns: Iterable[Column[Any]], ids: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    by_name = {column.name: column for column in columns}
+    found = connection.execute(select(*by_name.values()).where(by_name["id"].in_(ids)))
+    return {row.id: dict(zip(by_name, row, strict=True)) for row in found}
 
 
 def _order(connection: Connection) -> list[ColumnElement[Any]]:

@@ -24,17 +24,15 @@ class Selection:
     notice: Callable[[], None] = lambda: None
 
     def results(self) -> Iterator[Result]:
-        """In the order of cells; the runs of one cell are in memory at a time."""
-        for _, runs in groupby(self._records(), key=_where):
-            found = results_of(runs, every_series=self.every_series or bool(self.selector))
-            yield from self._chosen(found)
+        """In the order of cells; the runs of one cell are in memory at a time, without warm-up and trace."""
+        return self._results(whole=False)
 
     def records(self) -> Iterator[Record]:
         """The runs of every series: a record is never left out because a newer one exists."""
         if not self.selector:
-            yield from self._records()
+            yield from self._records(whole=True)
             return
-        for result in replace(self, every_series=True).results():
+        for result in replace(self, every_series=True)._results(whole=True):
             yield from result.records
 
     def courses(self) -> list[Course]:
@@ -45,8 +43,13 @@ class Selection:
         """Those of the networks and frameworks that were seen; all of them where nothing is left out."""
         return [proof for proof in self.store.proofs() if not self.selector or cells.has(proof)]
 
-    def _records(self) -> Iterator[Record]:
-        for record in runs_by_cell(self.store):
+    def _results(self, *, whole: bool) -> Iterator[Result]:
+        for _, runs in groupby(self._records(whole=whole), key=_where):
+            found = results_of(runs, every_series=self.every_series or bool(self.selector))
+            yield from self._chosen(found)
+
+    def _records(self, *, whole: bool) -> Iterator[Record]:
+        for record in runs_by_cell(self.store, whole=whole):
             self.notice()
             yield record
 
