@@ -1,25 +1,58 @@
-"""`netdyno results`: what was measured."""
+"""`netdyno results`: what was measured; files of it to take away, and to bring in."""
 
-from typing import Annotated
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from rich.status import Status
+from typer.core import TyperGroup
 
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError
 from netdyno.report.console import data_console, print_json, talk_console
 from netdyno.report.gpu_tables import results_tables
 from netdyno.results.compare import select
+from netdyno.results.export import EXPORTS, Exporter, export_file, find_exporter, format_of
+from netdyno.results.export import export as export_to
+from netdyno.results.merge import Merged, merge
 from netdyno.results.result import results_of, to_json
+from netdyno.results.selection import Selection
 from netdyno.results.store import open_store
 from netdyno.results.utilisation import shares
 
+SHOW = "show"
+LONG_S = 2.0  # before anything is said of how it goes
+SAY_EVERY_S = {True: 0.5, False: 10.0}  # on a terminal, elsewhere
 
+
+class ShowUnlessTold(TyperGroup):
+    """`netdyno results network=lenet` is `netdyno results show network=lenet`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words = [arg for arg in args if not arg.startswith("-")]
+        wants_help = "--help" in args
+        if not wants_help and (not words or words[0] not in self.commands):
+            args = [SHOW, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=ShowUnlessTold, help="Show what was measured (as `results` alone does), export it, or import an export."
+)
+SelectorArgument = Annotated[
+    str, typer.Argument(metavar="[FIELD=VALUE,…]", help="Only cells with these values, e.g. network=lenet.")
+]
+EverySeriesOption = Annotated[bool, typer.Option("--every-series", help="Also those that --again replaced.")]
+
+
+@app.command(SHOW)
 def results(
     context: typer.Context,
-    selector: Annotated[
-        str, typer.Argument(metavar="[FIELD=VALUE,…]", help="Only cells with these values, e.g. network=lenet.")
-    ] = "",
-    every_series: Annotated[bool, typer.Option("--every-series", help="Also those that --again replaced.")] = False,
+    selector: SelectorArgument = "",
+    every_series: EverySeriesOption = False,
     json: JsonOption = False,
 ) -> None:
     """Show each cell's speed with its 95 % interval, or why there is none."""
@@ -37,3 +70,95 @@ def results(
         raise NetdynoError(f"no result matches '{selector}'.", hint="See all of them: netdyno results")
     else:
         talk_console().print("Nothing has been measured yet. Start with: netdyno run")
+
+
+@app.command("export")
+def export(
+    context: typer.Context,
+    selector: SelectorArgument = "",
+    to: Annotated[
+        str | None,
+        typer.Option("--format", help=f"{', '.join(EXPORTS)}. If not said: as the file's name ends, else csv."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A file; .gz at its end compresses it. If none: stdout.")
+    ] = None,
+    every_series: EverySeriesOption = False,
+) -> None:
+    """Write results (csv, markdown, latex, parquet) or their records, of every series (json, mlperf)."""
+    exporter = find_exporter(to or (format_of(output) if output else None) or "csv")
+    if output is None and not exporter.is_text:
+        raise NetdynoError(f"{to} is not text: expected a file.", hint="Name one: -o FILE")
+    with open_store(store_location(context), create=False) as store, Following("exporting", "records read") as follow:
+        selection = Selection(store=store, selector=selector, every_series=every_series, notice=follow.count)
+        count = export_file(selection, exporter, output) if output else _to_stdout(selection, exporter)
+    told = f"{exporter.things}: {count:,}"
+    where = f" in {output} ({output.stat().st_size:,} bytes)" if output else ""
+    talk_console().print(f"{told}{where}", markup=False)
+
+
+@app.command("import")
+def import_files(
+    context: typer.Context,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Exports (json, json.gz) of other stores.")],
+) -> None:
+    """Merge exports of other machines into this store: all of them, or nothing if anything is wrong."""
+    with open_store(store_location(context)) as store, Following("importing", "parts read") as follow:
+        merged = merge(store, files, follow.count)
+    print(_told(merged))
+
+
+class Following:
+    """Says how far it is, once it takes long: a line that moves on a terminal, plain lines elsewhere."""
+
+    def __init__(self, doing: str, things: str) -> None:
+        self._words = doing, things
+        self._console = talk_console()
+        self._status = Status("", console=self._console, refresh_per_second=2)
+        self._seen = 0
+        self._say_at = time.monotonic() + LONG_S
+
+    def __enter__(self) -> "Following":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+    def count(self) -> None:
+        """One more."""
+        self._seen += 1
+        if self._seen % 100 or time.monotonic() < self._say_at:
+            return
+        self._say_at = time.monotonic() + SAY_EVERY_S[self._console.is_terminal]
+        line = f"{self._words[0]}: {self._seen:,} {self._words[1]}"
+        if self._console.is_terminal:
+            self._status.update(line)
+            self._status.start()
+        else:
+            self._console.print(line)
+
+
+def _to_stdout(selection: Selection, exporter: Exporter) -> int:
+    try:
+        count = export_to(selection, exporter, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:  # whoever read has enough; what is left in the buffer goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+    return count
+
+
+def _told(merged: Merged) -> str:
+    """Such as: imported 120 records (3 known already) of machine a1b2."""
+    parts = [_some(name, merged) for name in merged.new if name == "records" or merged.new[name] + merged.known[name]]
+    names = sorted(merged.machines)
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    of = f" of machine{'s' if len(names) > 1 else ''} {shown}" if names else ""
+    return f"imported {', '.join(parts)}{of}"
+
+
+def _some(name: str, merged: Merged) -> str:
+    new, known = merged.new[name], merged.known[name]
+    return f"{new:,} {name.removesuffix('s') if new == 1 else name}" + (
+        f" ({known:,} known already)" if known else ""
+    )

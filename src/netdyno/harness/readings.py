@@ -12,6 +12,7 @@ from netdyno.devices.nvidia import throttle_words
 from netdyno.devices.trace import Trace, read_trace
 from netdyno.harness.energy import Series, during, joules_by_counter, joules_by_power
 from netdyno.harness.events import Story, read_story
+from netdyno.harness.kept_trace import kept_trace
 from netdyno.results.cell import Cell
 
 TRACE = "monitor.csv"  # in the run folder
@@ -48,6 +49,7 @@ class Readings:
     values: dict[str, float] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
+    trace: dict[str, list[list[float]]] = field(default_factory=dict)  # see kept_trace.py
 
 
 def take_readings(folder: Path, cell: Cell, launched: float) -> Readings:
@@ -55,18 +57,19 @@ def take_readings(folder: Path, cell: Cell, launched: float) -> Readings:
     story = read_story(folder / "events.jsonl")
     trace = read_trace(folder / TRACE)
     try:
-        parts = _parts(story, trace, cell, launched)
+        window = _window(story, cell.batch, launched)
+        parts = _parts(story, trace, cell, window)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return Readings(absent={"readings": f"the worker's events do not say when it was timed ({error!r})"})
     return Readings(
         values={name: value for part in parts for name, value in part.values.items()},
         absent={name: reason for part in parts for name, reason in part.absent.items()},
         flags=[flag for part in parts for flag in part.flags],
+        trace=kept_trace(trace, window.start, window.end),
     )
 
 
-def _parts(story: Story, trace: Trace, cell: Cell, launched: float) -> list[Readings]:
-    window = _window(story, cell.batch, launched)
+def _parts(story: Story, trace: Trace, cell: Cell, window: Window) -> list[Readings]:
     parts = [read_host(trace, window), _told(story), _loading(story, cell.batch)]
     return [*parts, read_gpu(trace, window), _asking(story)] if cell.device != "cpu" else parts
 

@@ -1,6 +1,6 @@
 """What is stored of a run, whatever its outcome."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,6 +53,8 @@ class Record:
     device_peak_bytes: int | None = None  # in use for tensors, as the framework counts
     readings: Mapping[str, float] = field(default_factory=dict)  # of the timed window: see harness/readings.py
     absent: Mapping[str, str] = field(default_factory=dict)  # readings that could not be made, and why
+    # What was read along the timed window, thinned: [seconds from its start, value], see harness/kept_trace.py.
+    trace: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
     graph_digest: str = ""
     weights_digest: str = ""
     worker_hash: str = ""

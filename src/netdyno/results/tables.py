@@ -5,7 +5,7 @@ A change here needs a new file in migrations/versions; a test holds the two equa
 """
 
 from collections.abc import Callable
-from math import isnan
+from math import isfinite, isnan
 from typing import Any
 
 from sqlalchemy import (
@@ -44,6 +44,19 @@ class AnyFloat(TypeDecorator[float]):
         return lambda value: None if value is None else float(value)
 
 
+class AnyCurve(TypeDecorator[list[dict[str, Any]]]):
+    """A learning curve, whose loss may be NaN or infinite: JSON has no word for that, so it is text there."""
+
+    impl = JSON
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        return [{name: v if isfinite(v) else str(v) for name, v in point.items()} for point in value]
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        return [{name: float(v) if isinstance(v, str) else v for name, v in point.items()} for point in value]
+
+
 RECORDS = Table(
     "records",
     METADATA,
@@ -77,6 +90,7 @@ RECORDS = Table(
     Column("device_peak_bytes", BigInteger),
     Column("readings", JSON),  # NULL in records of before there were any
     Column("absent", JSON),
+    Column("trace", JSON),  # {reading: [[seconds, value], ...]}; NULL in records of before it was kept
     Column("graph_digest", Text, nullable=False),
     Column("weights_digest", Text, nullable=False),
     Column("worker_hash", Text, nullable=False),
@@ -117,7 +131,7 @@ COURSES = Table(
     Column("steps", Integer, nullable=False),
     Column("train_s", AnyFloat),
     Column("wall_s", AnyFloat),
-    Column("curve", JSON, nullable=False),  # [{step, train_s, wall_s, accuracy, loss}, ...]
+    Column("curve", AnyCurve, nullable=False),  # [{step, train_s, wall_s, accuracy, loss}, ...]
     Column("readings", JSON, nullable=False),
     Column("absent", JSON, nullable=False),
     Column("versions", JSON, nullable=False),

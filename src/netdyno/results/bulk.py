@@ -1,0 +1,156 @@
+"""How many records leave a store, and how many come into one: a few hundred in memory, all or none."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, TypeVar
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    MetaData,
+    Table,
+    Text,
+    collate,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+)
+from sqlalchemy.exc import IntegrityError
+
+from netdyno.errors import NetdynoError
+from netdyno.results.cell import FIELDS
+from netdyno.results.faults import told
+from netdyno.results.record import Record
+from netdyno.results.rows import from_row
+from netdyno.results.store import Store
+from netdyno.results.tables import COURSES, PROOFS, RECORDS
+
+AT_A_TIME = 500
+TABLES: Mapping[str, Table] = {"records": RECORDS, "courses": COURSES, "proofs": PROOFS}
+RUN = ("machine", "cell_key", "series", "number")  # what no two records share
+LEFT_OUT: dict[str, Any] = {"warmup": (), "trace": None}
+BYTEWISE = {"sqlite": "BINARY", "postgresql": "C"}  # the collation that sorts as Python does
+
+T = TypeVar("T")
+
+
+def runs_by_cell(store: Store, *, whole: bool = True) -> Iterator[Record]:
+    """Every record in the order of results: a cell's runs side by side, by machine, series and number.
+
+    One that is not `whole` has no warm-up and no trace: no statistic needs them, and they are most of a record.
+    """
+    left_out = {} if whole else LEFT_OUT
+    columns = [column for column in RECORDS.columns if column.name not in left_out]
+    with told(store._place), store._engine.connect() as connection:
+        ids = [row.id for row in connection.execute(select(RECORDS.c.id).order_by(*_order(connection)))]
+        for some in in_batches(ids):
+            rows = _rows_with(connection, columns, some)
+            yield from (from_row(rows[id_] | left_out) for id_ in some)
+
+
+def rows_with(store: Store, table: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The rows of a table that have one of the ids, by id."""
+    with told(store._place), store._engine.connect() as connection:
+        return _rows_with(connection, TABLES[table].columns, ids)
+
+
+def in_batches(values: Iterable[T]) -> Iterator[list[T]]:
+    """The values, a few hundred at a time."""
+    waiting = iter(values)
+    while some := list(islice(waiting, AT_A_TIME)):
+        yield some
+
+
+class Stage:
+    """Where rows wait, seen by nobody: temporary tables, so that the store itself is locked for a moment only."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._tables = {name: _waiting_room(table) for name, table in TABLES.items()}
+
+    def prepare(self) -> None:
+        for table in self._tables.values():
+            table.create(self._connection)
+
+    def add(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Let rows for a table wait."""
+        if rows:
+            self._connection.execute(insert(self._tables[name]), rows)
+
+    def let_in(self) -> None:
+        """Put everything that waits into the store, or nothing. A proof takes the place of one of the same."""
+        self._connection.commit()
+        try:
+            with self._connection.execution_options(writing=True).begin():
+                proofs = self._tables["proofs"]
+                same = [proofs.c[column.name] == column for column in PROOFS.primary_key]
+                self._connection.execute(delete(PROOFS).where(exists().where(*same)))
+                for name, table in TABLES.items():
+                    columns = [column.name for column in table.columns]
+                    waiting = select(*(self._tables[name].c[column] for column in columns))
+                    self._connection.execute(insert(table).from_select(columns, waiting))
+        except IntegrityError as error:
+            raise self._explain() from error
+
+    def _explain(self) -> NetdynoError:
+        """Which row the database refused: it does not say."""
+        room = self._tables["records"]
+        same = [RECORDS.c[name] == room.c[name] for name in RUN]
+        kept = select(room, RECORDS.c.id.label("other")).where(*same)
+        first = func.min(room.c.id).label("other")
+        repeated = select(*(room.c[name] for name in RUN), func.max(room.c.id).label("id"), first)
+        repeated = repeated.group_by(*(room.c[name] for name in RUN)).having(func.count() > 1)
+        for query in (kept, repeated):
+            if row := self._connection.execute(query.limit(1)).first():
+                what = f"run {row.number} of series {row.series} of {row.cell_key} on {row.machine}"
+                hint = (
+                    "Nothing was imported. A store of its own would take it: netdyno --store NEW results import FILE"
+                )
+                return NetdynoError(f"record {row.id} repeats record {row.other}: both are {what}.", hint=hint)
+        return NetdynoError("the store changed meanwhile; nothing was imported.", hint="Run the same command again.")
+
+
+@contextmanager
+def staging(store: Store) -> Iterator[Stage]:
+    """A stage on a connection of its own, which takes the temporary tables with it when it is closed."""
+    with told(store._place), _silent("psycopg"), store._engine.connect() as connection:
+        connection.detach()
+        stage = Stage(connection)
+        stage.prepare()
+        yield stage
+
+
+def _waiting_room(table: Table) -> Table:
+    columns = (Column(column.name, column.type) for column in table.columns)
+    return Table(f"incoming_{table.name}", MetaData(), *columns, prefixes=["TEMPORARY"])
+
+
+def _rows_with(
+    connection: Connection, columns: Iterable[Column[Any]], ids: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    by_name = {column.name: column for column in columns}
+    found = connection.execute(select(*by_name.values()).where(by_name["id"].in_(ids)))
+    return {row.id: dict(zip(by_name, row, strict=True)) for row in found}
+
+
+def _order(connection: Connection) -> list[ColumnElement[Any]]:
+    bytewise = BYTEWISE[connection.dialect.name]
+    columns = (RECORDS.c[name] for name in (*FIELDS, "machine", "series", "number"))
+    return [collate(c, bytewise) if isinstance(c.type, Text) else c for c in columns]
+
+
+@contextmanager
+def _silent(name: str) -> Iterator[None]:
+    """Without warnings of a library that raises the same as an error."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

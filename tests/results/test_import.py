@@ -1,0 +1,256 @@
+"""Another machine's export comes in whole or not at all, and twice is once."""
+
+import gzip
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.results.exports import everything, exported, full_store, some_records
+from tests.results.samples import make_record
+
+from netdyno.errors import NetdynoError
+from netdyno.results import json_parts
+from netdyno.results.merge import Merged, merge
+from netdyno.results.result import results_of
+from netdyno.results.store import Store, open_store
+
+
+@pytest.fixture
+def export_path(tmp_path: Path) -> Path:
+    path = tmp_path / "export.json"
+    with full_store(tmp_path / "source.db") as store:
+        path.write_bytes(exported(store))
+    return path
+
+
+def edited(path: Path, change: Callable[[dict[str, Any]], Any], *, keep_digest: bool = False) -> Path:
+    """The export after someone edited it; without its digest, which would tell."""
+    told = json.loads(path.read_text())
+    if not keep_digest:
+        del told["digest"]
+    change(told)
+    changed = path.with_name("edited.json")
+    changed.write_text(json.dumps(told))
+    return changed
+
+
+def refused(store: Store, path: Path) -> str:
+    before = everything(store)
+    with pytest.raises(NetdynoError) as caught:
+        merge(store, [path])
+    assert everything(store) == before
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_store_is_the_same_after_export_and_import(location: str, export_path: Path) -> None:
+    with open_store(location) as target, open_store(str(export_path.with_name("source.db"))) as source:
+        merged = merge(target, [export_path])
+        assert everything(target) == everything(source)
+        assert repr(results_of(target.records())) == repr(results_of(source.records()))
+        assert exported(target) == export_path.read_bytes()
+    assert merged == Merged(
+        new={"records": 8, "courses": 2, "proofs": 2},
+        known={"records": 0, "courses": 0, "proofs": 0},
+        machines={"here", "there"},
+    )
+
+
+def test_what_is_known_already_is_counted_and_left(location: str, export_path: Path) -> None:
+    with open_store(location) as store:
+        store.add(some_records()[5])  # its last loss is NaN, which is not equal to itself
+        first, second = merge(store, [export_path]), merge(store, [export_path, export_path])
+        assert len(store.records()) == 8
+    assert (first.new["records"], first.known["records"]) == (7, 1)
+    assert second.new == {"records": 0, "courses": 0, "proofs": 0}
+    assert second.known == {"records": 16, "courses": 4, "proofs": 4}
+
+
+def test_a_store_knows_its_own_export_again_even_what_could_not_be_shown(location: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.json"
+    with open_store(location) as store:
+        store.add(make_record(outcome="crashed", reason="\x1b[31mcore dumped", samples=()))
+        path.write_bytes(exported(store))
+        assert merge(store, [path]).known["records"] == 1
+    with open_store(str(tmp_path / "other.db")) as other:
+        merge(other, [path])
+        assert other.records()[0].reason == "�[31mcore dumped"
+
+
+def test_the_same_id_with_other_content_imports_nothing(location: str, export_path: Path) -> None:
+    with open_store(location) as store:
+        store.add(replace(some_records()[-1], reason="something else"))
+        told = refused(store, export_path)
+    assert "record oom is kept already, with other content" in told
+
+
+def test_the_same_id_twice_in_files_must_be_the_same(tmp_path: Path, export_path: Path) -> None:
+    other = edited(export_path, lambda told: told["records"][0].update(loss_first=9.0))
+    with open_store(str(tmp_path / "b.db")) as store:
+        with pytest.raises(NetdynoError, match=r"edited.json.*record 1: .* twice, with other content"):
+            merge(store, [export_path, other])
+        assert everything(store) == []
+
+
+def test_the_same_run_under_another_id_imports_nothing(location: str, export_path: Path) -> None:
+    with open_store(location) as store:
+        store.add(replace(some_records()[0], id="measured-here"))
+        with pytest.raises(
+            NetdynoError, match=r"here-1-1 repeats record measured-here: both are run 1 of series 1 of"
+        ):
+            merge(store, [export_path])
+        assert [record.id for record in store.records()] == ["measured-here"]
+        assert store.courses() == store.proofs() == []
+
+
+def test_the_same_run_twice_in_a_file_imports_nothing(
+    location: str, export_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = edited(export_path, lambda told: told["records"].append(told["records"][0] | {"id": "again"}))
+    with open_store(location) as store:
+        with pytest.raises(NetdynoError, match="record here-1-1 repeats record again"):
+            merge(store, [path])
+        assert everything(store) == []
+    assert caplog.records == []  # a warning would be a second line on stderr
+
+
+def test_the_newer_of_two_proofs_is_kept(location: str, export_path: Path) -> None:
+    later = "2026-11-16T09:00:00+00:00"
+    newer = edited(export_path, lambda told: told["proofs"][0].update(proved_at=later, passed=False, reason="worse"))
+    with open_store(location) as store:
+        merge(store, [newer])
+        assert merge(store, [export_path]).known["proofs"] == 2
+        (proof,) = [proof for proof in store.proofs() if proof.framework == "alpha-1.0"]
+    assert (proof.proved_at, proof.passed) == (later, False)
+
+
+def test_two_proofs_of_the_same_in_several_files_do_not_clash(location: str, export_path: Path) -> None:
+    later = "2026-11-16T09:00:00+00:00"
+    newer = edited(export_path, lambda told: told["proofs"][0].update(proved_at=later))
+    with open_store(location) as store:
+        merge(store, [export_path, newer])
+        assert [proof.proved_at for proof in store.proofs() if proof.framework == "alpha-1.0"] == [later]
+
+
+def test_several_files_come_in_together_or_not_at_all(tmp_path: Path, export_path: Path) -> None:
+    cut = tmp_path / "cut.json"
+    cut.write_bytes(export_path.read_bytes()[:-200])
+    with open_store(str(tmp_path / "b.db")) as store:
+        with pytest.raises(NetdynoError, match=r"cut.json.*is cut"):
+            merge(store, [export_path, cut])
+        assert everything(store) == []
+
+
+def test_a_compressed_export_is_unpacked_and_a_damaged_one_refused(tmp_path: Path, export_path: Path) -> None:
+    packed = tmp_path / "packed"  # by its content, not by its name
+    packed.write_bytes(gzip.compress(export_path.read_bytes()))
+    with open_store(str(tmp_path / "b.db")) as store:
+        merge(store, [packed])
+        assert len(store.records()) == 8
+        packed.write_bytes(packed.read_bytes()[:-500])
+        assert "cut or damaged" in refused(store, packed)
+        packed.write_bytes(gzip.compress(b"{")[:-2] + b"xx")
+        assert "cut or damaged" in refused(store, packed)
+
+
+def test_an_export_that_was_laid_out_anew_is_still_the_same(tmp_path: Path, export_path: Path) -> None:
+    path = tmp_path / "pretty.json"
+    path.write_text(json.dumps(json.loads(export_path.read_text()), indent=3))
+    with open_store(str(tmp_path / "b.db")) as store:
+        assert merge(store, [path]).new["records"] == 8
+
+
+def test_a_number_that_was_changed_is_told_by_the_digest(tmp_path: Path, export_path: Path) -> None:
+    path = edited(export_path, lambda told: told["records"][2]["samples"][0].update(seconds=0.05), keep_digest=True)
+    with open_store(str(tmp_path / "b.db")) as store:
+        assert "was changed after it was exported" in refused(store, path)
+
+
+def test_a_newer_schema_is_told_with_both_versions(tmp_path: Path, export_path: Path) -> None:
+    path = edited(export_path, lambda told: told.update(schema_version=7))
+    with open_store(str(tmp_path / "b.db")) as store:
+        told = refused(store, path)
+    assert "schema_version 7; this netdyno reads up to 1" in told
+    assert "Upgrade netdyno" in told
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "it is cut"),
+        (b"[]", "expected an object"),
+        (b"{}", "received none named format"),
+        (b'{"records": [{}]}', "received none named format"),
+        (b'{"format": "other"}', "received 'other'"),
+        (b'{"format": "netdyno-results", "schema_version": "1"}', "field schema_version: expected a whole number"),
+        (b'{"format": "netdyno-results", "schema_version": 1, "extra": 1}', "no field of an export is named 'extra'"),
+        (b'{"format": "netdyno-results", "schema_version": 1, "records": {}}', "expected a list for 'records'"),
+        (
+            b'{"format": "netdyno-results", "schema_version": 1, "records": [3]}',
+            "record 1: expected an object, received 3",
+        ),
+        (b'{"format": "netdyno-results", "format": "netdyno-results"}', "'format' comes twice"),
+        (b'{"format": "netdyno-results", "schema_version": 1} more', "nothing behind the end"),
+        (b'{"format": "netdyno-results", "schema_version": NaN}', "received NaN, which JSON does not have"),
+        (b'{"format": "netdyno-results", "schema_version": ' + b"9" * 5000 + b"}", "digits"),
+        (b'{"format": "netdyno-results", "schema_version": ' + b"[" * 100_000, "nested too deep"),
+        (b'{"format": ' + b" " * 100, "it is cut"),
+        (b"\xff\xfe\x00", "not text"),
+        (b"SQLite format 3\0" + b"\0" * 100, "it is a store, not an export. Export it first: netdyno --store"),
+        (b"network,dataset\nlenet,mnist\n", "it is no JSON at the start"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_what_is_no_export_is_told_in_one_line(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with open_store(str(tmp_path / "b.db")) as store:
+        assert words in refused(store, path)
+
+
+def test_a_wrong_value_is_told_with_its_record_and_field(tmp_path: Path, export_path: Path) -> None:
+    path = edited(export_path, lambda told: told["records"][7]["samples"][3].update(seconds="fast"))
+    with open_store(str(tmp_path / "b.db")) as store:
+        told = refused(store, path)
+    assert "record 8, field samples[3].seconds: expected a number from 1e-09 to 1e+09, received 'fast'." in told
+
+
+def test_files_that_cannot_be_opened_are_named(tmp_path: Path) -> None:
+    with open_store(str(tmp_path / "b.db")) as store:
+        assert "no such file" in refused(store, tmp_path / "missing.json")
+        assert "is a directory" in refused(store, tmp_path)
+
+
+def test_a_value_larger_than_memory_should_hold_is_refused(
+    tmp_path: Path, export_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_parts, "LARGEST_PART", 5_000)
+    monkeypatch.setattr(json_parts, "CHUNK_BYTES", 1_000)
+    path = edited(export_path, lambda told: told["records"][1].update(reason="x" * 20_000))
+    with open_store(str(tmp_path / "b.db")) as store:
+        assert "record 2 has over 5,000 characters" in refused(store, path)
+    monkeypatch.setattr(json_parts, "LARGEST_FILE", 5_000)
+    with open_store(str(tmp_path / "b.db")) as store:
+        assert "it has over 0 GiB" in refused(store, export_path)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 7, 100, 1 << 20])
+def test_where_the_file_is_divided_changes_nothing(
+    tmp_path: Path, export_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(json_parts, "CHUNK_BYTES", chunk)
+    path = tmp_path / "narrow.json"
+    path.write_text(
+        '\ufeff{"a": 123, "b": "é\\u00e9\\n", "list": [ {"x": -1.5e3} , true,null ,[] ], "none": [], "c": {}}'
+    )
+    with path.open("rb") as file:
+        found = list(json_parts.read_parts(file, ("list", "none")))
+    assert found == [
+        ("a", None, 123), ("b", None, "éé\n"), ("list", 1, {"x": -1500.0}), ("list", 2, True), ("list", 3, None),
+        ("list", 4, []), ("c", None, {}),
+    ]  # fmt: skip
+    with open_store(str(tmp_path / "b.db")) as store:
+        assert merge(store, [export_path]).new["records"] == 8
