@@ -28,7 +28,10 @@ FLAGS = {
         "--framework", "--network", "--dataset", "--precision", "--execution", "--batch", "--full-size", "--cpu",
         "--gpus", "--python", "--all", "--json",
     },
-    "results": {"--every-series", "--json"},
+    "results": set(),
+    "results show": {"--every-series", "--json"},  # also without the word
+    "results export": {"--format", "--output", "--every-series"},
+    "results import": set(),
     "compare": {"--metric", "--margin", "--fail-on-slower", "--format", "--json"},
     "history": {"--json"},
     "doctor": {"--json"},

@@ -9,8 +9,10 @@ from netdyno.errors import NetdynoError
 from netdyno.results.cell import Cell
 from netdyno.results.compare_selectors import select, select_records
 from netdyno.results.compare_sides import find_sides
+from netdyno.results.export import export_file, find_exporter
 from netdyno.results.record import Record
 from netdyno.results.result import results_of
+from netdyno.results.selection import Selection
 from netdyno.results.store import open_store
 
 ALPHA, BETA = make_cell(framework="alpha-1.0"), make_cell(framework="beta-2.0")
@@ -54,6 +56,18 @@ def test_a_file_may_be_compared_with_a_selection_of_the_store(tmp_path: Path) ->
     before = keep(tmp_path / "b.sqlite", run(ALPHA))
     ((a, b),) = find_sides(before, "series=2", store).pairs
     assert (a.series, b.series) == (1, 2)
+
+
+def test_an_export_is_a_side_like_a_store(tmp_path: Path) -> None:
+    before, after = keep(tmp_path / "a.sqlite", run(ALPHA)), keep(tmp_path / "b.sqlite", run(ALPHA, 2))
+    exported = tmp_path / "after.json.gz"
+    with open_store(after) as store:
+        export_file(Selection(store=store), find_exporter("json"), exported)
+    ((a, b),) = find_sides(before, str(exported), "").pairs
+    assert (a.series, b.series) == (1, 2)
+    exported.write_bytes(exported.read_bytes()[:-40])
+    with pytest.raises(NetdynoError, match=r"after\.json\.gz"):
+        find_sides(before, str(exported), "")
 
 
 def test_versions_and_revisions_select_runs(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def _record(folder: Path, about: Mapping[str, Any], ending: Ending) -> Record:
         found = take_readings(folder, cell, about.get("launched", 0.0))
         crowd = crowding(cell.threads, about["environment"]) if cell.device == "cpu" else ""
         flags = (*fields["flags"], *found.flags, *filter(None, [crowd]))
-        fields |= {"readings": found.values, "absent": found.absent, "flags": flags}
+        fields |= {"readings": found.values, "absent": found.absent, "flags": flags, "trace": found.trace}
     elif verdict.outcome == "out of memory" and (asked := asked_bytes(verdict.reason)):
         fields |= {"readings": {"asked_bytes": asked}}
     kept = ("series", "number", "machine", "started_at", "graph_digest", "worker_hash", "environment", "cost")

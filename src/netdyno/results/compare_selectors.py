@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from netdyno.errors import NetdynoError, unknown
 from netdyno.results.cell import CHOICES, FIELDS
+from netdyno.results.course import Course
 from netdyno.results.record import Record
 from netdyno.results.result import Result, results_of
 
@@ -42,6 +43,12 @@ def matching(records: Collection[Record], selector: str) -> list[Record]:
     if not chosen:
         raise _nothing(records, selector, wanted)
     return chosen
+
+
+def names(selector: str, course: Course) -> bool:
+    """Whether a selector names a course, which is of no series but of a cell and versions as a run is."""
+    wanted = parsed(selector)
+    return "series" not in wanted and _matches(course, wanted)
 
 
 def newest_series(records: Collection[Record]) -> list[Record]:
@@ -98,11 +105,11 @@ def _newest(keys: Iterable[tuple[object, str, int]]) -> dict[tuple[object, str],
     return newest
 
 
-def _matches(record: Record, wanted: Wanted) -> bool:
+def _matches(record: Record | Course, wanted: Wanted) -> bool:
     return all(_has(record, name, value) for name, value in wanted.items())
 
 
-def _has(record: Record, name: str, value: str | int) -> bool:
+def _has(record: Record | Course, name: str, value: str | int) -> bool:
     if name == "version":
         library, _, version = str(value).partition(":")
         return _starts(record.versions.get(library, ""), version)

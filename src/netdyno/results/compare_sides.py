@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from netdyno.errors import NetdynoError
 from netdyno.results.compare import are_same_runs, nothing_in_common, pair
 from netdyno.results.compare_selectors import fields_of, newest_series, parsed, select_records
+from netdyno.results.merge import merge
 from netdyno.results.record import Record
 from netdyno.results.result import Result, results_of
 from netdyno.results.store import open_store
@@ -41,7 +43,14 @@ def read_store(location: str) -> list[Record]:
         return store.records()
 
 
-READERS: Mapping[str, Callable[[str], list[Record]]] = {}
+def read_export(path: str) -> list[Record]:
+    """Every run in an export, checked as an import is."""
+    with TemporaryDirectory() as folder, open_store(f"{folder}/export.sqlite") as store:
+        merge(store, [Path(path)])
+        return store.records()
+
+
+READERS: Mapping[str, Callable[[str], list[Record]]] = {".json": read_export, ".gz": read_export}
 """How files that are no stores are read, by their ending."""
 
 

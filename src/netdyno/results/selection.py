@@ -6,11 +6,11 @@ from itertools import groupby
 
 from netdyno.results.bulk import runs_by_cell
 from netdyno.results.cell import Cell
-from netdyno.results.compare import select
+from netdyno.results.compare_selectors import names, select
 from netdyno.results.course import Course
 from netdyno.results.proof import Proof
 from netdyno.results.record import Record
-from netdyno.results.result import NOT_MEASURED, Result, results_of
+from netdyno.results.result import Result, results_of
 from netdyno.results.store import Store
 
 
@@ -36,8 +36,8 @@ class Selection:
             yield from result.records
 
     def courses(self) -> list[Course]:
-        """Those whose cell and machine the selector names, as if each were a result."""
-        return [course for course in self.store.courses() if self._names(course.cell, course.machine)]
+        """Those that the selector names."""
+        return [course for course in self.store.courses() if not self.selector or names(self.selector, course)]
 
     def proofs(self, cells: "CellsSeen") -> list[Proof]:
         """Those of the networks and frameworks that were seen; all of them where nothing is left out."""
@@ -60,9 +60,6 @@ class Selection:
             return select(found, self.selector)
         return [result for each in found for result in select([each], self.selector)]
 
-    def _names(self, cell: Cell, machine: str) -> bool:
-        return not self.selector or bool(select([_stand_in(cell, machine)], self.selector))
-
 
 class CellsSeen:
     """What was exported so far, as far as a proof cares: machine, framework, network, dataset, device, precision."""
@@ -81,20 +78,3 @@ class CellsSeen:
 
 def _where(record: Record) -> tuple[Cell, str]:
     return record.cell, record.machine
-
-
-def _stand_in(cell: Cell, machine: str) -> Result:
-    """A result without runs, for a selector to look at."""
-    return Result(
-        cell=cell,
-        machine=machine,
-        series=1,
-        images_per_s=None,
-        low=None,
-        high=None,
-        runs=0,
-        outcome="failed",
-        verdict=NOT_MEASURED,
-        reason="",
-        records=(),
-    )
