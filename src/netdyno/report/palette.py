@@ -16,6 +16,7 @@ from importlib import resources
 from netdyno.frameworks.spec import Spec, specs
 
 LIGHT_PAGE, DARK_PAGE = "#ffffff", "#16181d"
+PAGE = "--chart-page"  # the variable of what a chart lies on
 LEAST_CONTRAST = 3.0  # WCAG 2.2, 1.4.11: graphical objects
 _PALEST = 3.1  # contrast of the shade nearest to the page: something is lost when rounding to bytes
 _ERAS = ("today", "last", "2018")  # from the full shade to the palest
@@ -51,13 +52,13 @@ def look(framework: str) -> Look:
 
 
 def css_variables() -> str:
-    """Rules that give every `Look.css` its value.
+    """Rules that give every `Look.css` its value, and PAGE that of the page's background.
 
     Dark where the reader's system is, unless <html data-theme> says `light` or `dark`; on paper always light.
     """
-    every = [*_known().values(), *(_grey(index) for index in range(len(_GREYS)))]
-    light = ";".join(f"{each.css}:{each.light}" for each in every)
-    dark = ";".join(f"{each.css}:{each.dark}" for each in every)
+    every = [*_known().values(), *_greys()]
+    light = ";".join([f"{PAGE}:{LIGHT_PAGE}", *(f"{each.css}:{each.light}" for each in every)])
+    dark = ";".join([f"{PAGE}:{DARK_PAGE}", *(f"{each.css}:{each.dark}" for each in every)])
     return (
         f":root{{{light}}}\n"
         f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n"
@@ -156,6 +157,10 @@ def _bytes(colour: str) -> tuple[int, ...]:
 def _stranger(framework: str) -> Look:
     grey = _grey(zlib.crc32(framework.encode("utf-8", "replace")) % len(_GREYS))
     return replace(grey, name=framework, family=family(framework))
+
+
+def _greys() -> list[Look]:
+    return [_grey(index) for index in range(len(_GREYS))]
 
 
 def _grey(index: int) -> Look:
