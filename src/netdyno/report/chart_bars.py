@@ -160,7 +160,7 @@ def _texts(rows: Iterable[_Row], left: float) -> Iterator[Mark]:
     start, beyond = Place(0.0, EDGE - left), Place(1.0, 60)
     for row in rows:
         if row.bar is None:
-            yield Words(x=start, y=row.y, text=row.heading, bold=True, until=beyond)
+            yield Words(x=start, y=row.y, text=row.heading, bold=True, clear=True, until=beyond)
             continue
         yield Words(x=Place(0.0, -6), y=row.y, text=row.bar.shown, anchor="end", until=start)
         if not known(row.bar.value):

@@ -1,6 +1,7 @@
 """Charts as files for papers and talks: SVG, PNG with 300 dots an inch, or PDF, as wide as one or two columns."""
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 from netdyno.errors import NetdynoError
 from netdyno.report.chart_marks import Chart
@@ -31,7 +32,14 @@ def _converted(svg: str, ending: str) -> bytes:
             "charts: expected vl-convert for PNG and PDF, received an installation without it.",
             hint="Try: pip install 'netdyno[report]'; SVG needs nothing.",
         ) from missing
-    scale = POINTS_PER_INCH / PIXELS_PER_INCH  # the converter takes a pixel for a point
     if ending == ".pdf":
-        return vl_convert.svg_to_pdf(svg, scale=scale)
-    return vl_convert.svg_to_png(svg, scale=scale, ppi=DOTS_PER_INCH)
+        return vl_convert.svg_to_pdf(_in_points(svg))
+    return vl_convert.svg_to_png(_in_points(svg), ppi=DOTS_PER_INCH)
+
+
+def _in_points(svg: str) -> str:
+    """The same picture as large as before for a converter that takes a pixel for a point."""
+    root = ElementTree.fromstring(svg)
+    for name in ("width", "height"):
+        root.set(name, f"{float(root.get(name, '0')) * POINTS_PER_INCH / PIXELS_PER_INCH:g}")
+    return ElementTree.tostring(root, encoding="unicode")

@@ -105,7 +105,7 @@ def _with(chart: Chart, marks: Sequence[Mark]) -> Chart:
 def _goal(goal: float, axis: Axis, height: float) -> list[Mark]:
     y = height * (1 - axis.share(goal))
     line = Stroke(points=((LEFT, y), (RIGHT, y)), colour=INK, dashes="4 3", opacity=0.7)
-    return [line, Words(x=Place(0.0, 4), y=y + 9, text=f"goal {100 * goal:.4g} %")]
+    return [line, Words(x=Place(1.0, -4), y=y + 12, text=f"goal {100 * goal:.4g} %", anchor="end", clear=True)]
 
 
 def _step(index: int, step: Step, axis: Axis, height: float) -> list[Mark]:
@@ -114,8 +114,8 @@ def _step(index: int, step: Step, axis: Axis, height: float) -> list[Mark]:
     line = Stroke(points=((Place(share), 0.0), (Place(share), height)), colour=INK, dashes="2 3", opacity=0.7)
     y = 6 + STEP_ROW * (index % STEP_ROWS)
     if share > 0.6:
-        return [line, Words(x=Place(share, -4), y=y, text=step.note, anchor="end", until=LEFT)]
-    return [line, Words(x=Place(share, 4), y=y, text=step.note, until=RIGHT)]
+        return [line, Words(x=Place(share, -4), y=y, text=step.note, anchor="end", clear=True, until=LEFT)]
+    return [line, Words(x=Place(share, 4), y=y, text=step.note, clear=True, until=RIGHT)]
 
 
 def _sentence(title: str, axis: Axis, lines: Sequence[Line]) -> str:

@@ -97,6 +97,7 @@ class Words:
     bold: bool = False
     italic: bool = False
     faint: bool = False
+    clear: bool = False  # of what lies behind it, such as the lines of a grid
     until: Place | None = None
     size: int = FONT_SIZE
 

@@ -121,6 +121,7 @@ class _Pen:
         style += ' font-weight="bold"' if mark.bold else ""
         style += ' font-style="italic"' if mark.italic else ""
         style += ' opacity=".78"' if mark.faint else ""
+        style += f' paint-order="stroke" stroke="{self._colour(BLANK)}" stroke-width="4"' if mark.clear else ""
         style += f' font-size="{mark.size}"' if mark.size != FONT_SIZE else ""
         return f'<text x="{_n(x)}" y="{_n(mark.y + BASELINE * mark.size)}"{style}>{_text(text)}</text>'
 

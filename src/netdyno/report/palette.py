@@ -23,9 +23,9 @@ _ERAS = ("today", "last", "2018")  # from the full shade to the palest
 # A hue on a light and on a dark page, in the order in which families take them. Found by a search that kept the hues
 # apart for normal sight, protanopia, deuteranopia and tritanopia; the last ones are the least far from others.
 _HUES = (
-    ("#8b4138", "#c06c60"), ("#7c651d", "#a3851a"), ("#6d1836", "#f89cb2"), ("#4f7a41", "#86af79"),
-    ("#3663d0", "#6d97fb"), ("#94005c", "#e1579d"), ("#024f73", "#8dcef7"), ("#702fa8", "#a877dc"),
-    ("#b55a00", "#e8964c"), ("#0a7d76", "#4cd3c8"), ("#3e550f", "#bae478"), ("#ad3fa6", "#cf85c8"),
+    ("#78393b", "#d54926"), ("#735708", "#e2bd88"), ("#420425", "#a96d89"), ("#0b4001", "#62ac74"),
+    ("#3b4489", "#5576cb"), ("#6f0945", "#eb90af"), ("#3a7bb1", "#6bc0e8"), ("#6f48c0", "#b181fd"),
+    ("#ae6310", "#fd7b08"), ("#086e6d", "#56f0db"), ("#5a8051", "#dbe54e"), ("#ad3fa6", "#cf85c8"),
     ("#4a6098", "#7f95c9"),
 )  # fmt: skip
 _GREYS = (
