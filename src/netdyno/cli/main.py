@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import netdyno
-from netdyno.cli import compare, datasets, doctor, frameworks, networks, results, run, train, verify
+from netdyno.cli import compare, datasets, doctor, frameworks, networks, report, results, run, train, verify
 from netdyno.cli.options import StoreOption
 from netdyno.errors import NetdynoError
 from netdyno.report.console import say_error
@@ -32,6 +32,7 @@ app.add_typer(datasets.app, name="datasets")
 app.command()(verify.verify)
 app.command()(results.results)
 app.command()(compare.compare)
+app.command()(report.report)
 app.command()(doctor.doctor)
 
 

@@ -1,0 +1,79 @@
+"""`netdyno report`: what was measured, as one page to read, send and print."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from netdyno.cli.options import store_location
+from netdyno.errors import NetdynoError, unknown
+from netdyno.report.console import talk_console
+from netdyno.results.compare import fields_of
+from netdyno.results.store import Store, open_store
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the report is about."""
+
+    store: Store
+    selector: str
+    reference: bool
+
+
+def report(
+    context: typer.Context,
+    selector: Annotated[
+        str, typer.Argument(metavar="[FIELD=VALUE,…]", help="Only cells with these values, e.g. network=lenet.")
+    ] = "",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write; report.html.")] = None,
+    reference: Annotated[
+        bool, typer.Option("--reference", help="Set the figures published in 2018 beside today's.")
+    ] = False,
+    form: Annotated[str, typer.Option("--format", help="html.")] = "html",
+) -> None:
+    """Write everything that was measured as one HTML file: in words, in charts and as a table to look behind."""
+    if form not in FORMATS:
+        raise unknown("format", form, FORMATS)
+    if selector:
+        fields_of(selector)  # a mistake in it is told before anything is read
+    path = output or Path(f"report.{form}")
+    talk = talk_console()
+    with open_store(store_location(context), create=False) as store, talk.status("reading the store") as status:
+        asked = Asked(store=store, selector=selector, reference=reference)
+        text = FORMATS[form](asked, status.update)
+    _write(path, text)
+    talk.print(f"Written: {path} ({path.stat().st_size / 1e6:.2f} MB).", markup=False)
+
+
+def _html(asked: Asked, tell: Tell) -> str:
+    try:
+        from netdyno.report.page import Contents, make_page
+        from netdyno.report.page_rows import results_by_cell
+    except ModuleNotFoundError as error:
+        message = f"a page needs {error.name}, which is missing."
+        raise NetdynoError(message, hint="Install it: pip install 'netdyno[report]'.") from error
+    contents = Contents(
+        results=results_by_cell(asked.store.runs_by_cell(), asked.selector),
+        proofs=asked.store.proofs(),
+        courses=() if asked.selector else asked.store.courses(),
+        selector=asked.selector,
+        with_reference=asked.reference,
+    )
+    return make_page(contents, tell)
+
+
+# What `--format` may name: a function that makes the whole text, telling how far it is.
+FORMATS: Mapping[str, Callable[[Asked, Tell], str]] = {"html": _html}
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise NetdynoError(f"{path} cannot be written: {reason}.", hint="Name another file with --output.") from error
