@@ -6,7 +6,7 @@ import re
 
 import pytest
 from playwright.sync_api import expect
-from tests.report.pages import GPU, failure, page_of, runs_of
+from tests.report.pages import GPU, data_of, failure, page_of, runs_of
 
 FRAMEWORKS = ("alpha", "beta", "gamma")
 
@@ -149,6 +149,21 @@ def test_the_command_is_copied(visit, report):
     page.get_by_role("dialog").get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == page.locator(".command code").inner_text()
+
+
+def test_a_kept_trace_is_drawn(visit, report, tmp_path):
+    text = report.read_text(encoding="utf-8")
+    told = data_of(text)
+    points = [[n / 10, 500 + n] for n in range(20)]
+    for row in told["rows"]:
+        row[told["columns"].index("trace")] = [[0, points], [1, points]]
+    copy = tmp_path / "report.html"
+    copy.write_text(re.sub(r'(id="data">).*?(</script>)', lambda found: found[1] + json.dumps(told) + found[2], text))
+    page = visit(copy)
+    page.locator("#rows button").first.click()
+    expect(page.get_by_role("heading", name="While it ran")).to_be_visible()
+    expect(page.locator("svg.trace polyline")).to_have_count(2)
+    expect(page.locator("svg.trace").first).to_have_attribute("aria-label", re.compile(r": 500 to 519, 1\.9 s$"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

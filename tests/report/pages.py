@@ -53,7 +53,7 @@ def failure(reason: str, **changes: Any) -> Record:
 
 
 def page_of(records: list[Record], **more: Any) -> str:
-    return make_page(Contents(results=results_of(records), **more))
+    return make_page(Contents(results=results_of(records), **more)).html
 
 
 def data_of(page: str) -> dict[str, Any]:

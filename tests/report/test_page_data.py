@@ -60,9 +60,17 @@ def test_thinning_keeps_the_ends_and_the_order(values, most):
 
 @pytest.mark.parametrize(
     ("value", "short"),
-    [(1234.5678, 1234.6), (3.0, 3), (0.000123456, 0.00012346), (None, None), (float("nan"), None), ("12", None)],
+    [
+        (1234.5678, 1234.6),
+        (464042.4, 464042),
+        (3.0, 3),
+        (0.000123456, 0.00012346),
+        (None, None),
+        (float("nan"), None),
+        ("12", None),
+    ],
 )
-def test_a_figure_has_five_digits(value, short):
+def test_a_figure_has_five_digits_and_a_large_one_no_fraction(value, short):
     assert compact(value) == short
 
 

@@ -9,20 +9,26 @@ import typer
 
 from netdyno.cli.options import store_location
 from netdyno.errors import NetdynoError, unknown
+from netdyno.report.appendix import appendix_charts, appendix_latex
+from netdyno.report.charts import Chart, write_chart
 from netdyno.report.console import talk_console
 from netdyno.results.compare import fields_of
 from netdyno.results.store import Store, open_store
+
+ENDINGS = (".svg", ".png")  # of charts for papers
+THEN = "2018"  # the folder of what was published then
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the report is about."""
+    """What the report is about, and what is wanted beside it."""
 
     store: Store
-    selector: str
-    reference: bool
+    selector: str = ""
+    reference: bool = False
+    charts: Path | None = None
 
 
 def report(
@@ -34,6 +40,9 @@ def report(
     reference: Annotated[
         bool, typer.Option("--reference", help="Set the figures published in 2018 beside today's.")
     ] = False,
+    charts: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also write every chart there, as SVG and PNG for papers.")
+    ] = None,
     form: Annotated[str, typer.Option("--format", help="html.")] = "html",
 ) -> None:
     """Write everything that was measured as one HTML file: in words, in charts and as a table to look behind."""
@@ -44,7 +53,7 @@ def report(
     path = output or Path(f"report.{form}")
     talk = talk_console()
     with open_store(store_location(context), create=False) as store, talk.status("reading the store") as status:
-        asked = Asked(store=store, selector=selector, reference=reference)
+        asked = Asked(store=store, selector=selector, reference=reference, charts=charts)
         text = FORMATS[form](asked, status.update)
     _write(path, text)
     talk.print(f"Written: {path} ({path.stat().st_size / 1e6:.2f} MB).", markup=False)
@@ -64,11 +73,42 @@ def _html(asked: Asked, tell: Tell) -> str:
         selector=asked.selector,
         with_reference=asked.reference,
     )
-    return make_page(contents, tell)
+    page = make_page(contents, tell)
+    if asked.charts is not None:
+        _write_charts(asked.charts, page.charts, tell)
+        if asked.reference:
+            _write_appendix(asked.charts / THEN, tell)
+    return page.html
 
 
 # What `--format` may name: a function that makes the whole text, telling how far it is.
 FORMATS: Mapping[str, Callable[[Asked, Tell], str]] = {"html": _html}
+
+
+def _write_charts(folder: Path, charts: Mapping[str, Chart], tell: Tell) -> None:
+    _make(folder)
+    for place, (name, chart) in enumerate(charts.items(), 1):
+        tell(f"chart {place} of {len(charts)}")
+        for ending in ENDINGS:
+            write_chart(chart, folder / f"{name}{ending}")
+
+
+def _write_appendix(folder: Path, tell: Tell) -> None:
+    """The published tables once more, as LaTeX and as charts."""
+    tell("the figures of 2018")
+    _make(folder)
+    _write(folder / "appendix.tex", appendix_latex())
+    appendix_charts(folder)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise NetdynoError(
+            f"{folder} cannot be made: {reason}.", hint="Name another folder with --charts."
+        ) from error
 
 
 def _write(path: Path, text: str) -> None:

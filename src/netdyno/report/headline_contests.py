@@ -49,11 +49,11 @@ class Arena:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """A framework's best result by one metric, with the figure of each run."""
+    """A framework's best result by one metric: the mean over its runs, and each run's reading if it was read."""
 
     result: Result
-    values: tuple[float, ...]
     mean: float
+    values: tuple[float, ...] = ()  # none for the speed, which is compared by its blocks
 
     @property
     def framework(self) -> str:
@@ -103,12 +103,12 @@ class Contests:
             return
         arena = arena_of(result)
         self.measured.add(arena.place)
+        self._let_in(arena, SPEED, Contender(result=result, mean=result.images_per_s))
         runs = result.measured
         for metric in CONTESTED:
-            if values := run_values(metric, runs):
-                found = self.best.setdefault((arena, metric.name), [])
-                found.append(Contender(result=result, values=tuple(values), mean=fsum(values) / len(values)))
-                found[:] = _two_best(found, metric)
+            if metric is not SPEED and (values := run_values(metric, runs)):
+                mean = fsum(values) / len(values)
+                self._let_in(arena, metric, Contender(result=result, mean=mean, values=tuple(values)))
 
     def places(self) -> list[Place]:
         """Where something was measured, the place with most contests first."""
@@ -119,6 +119,11 @@ class Contests:
         """The arenas there in order, each with its best and, if there is one, the next."""
         found = [(arena, best) for (arena, name), best in self.best.items() if name == metric.name]
         return sorted((each for each in found if each[0].place == place), key=lambda each: each[0])
+
+    def _let_in(self, arena: Arena, metric: Metric, contender: Contender) -> None:
+        found = self.best.setdefault((arena, metric.name), [])
+        found.append(contender)
+        found[:] = _two_best(found, metric)
 
 
 def contests_of(results: Iterable[Result]) -> Contests:
@@ -184,7 +189,7 @@ def _odds_of_speed(first: Contender, second: Contender) -> Odds:
     found = compare(second.result, first.result)
     ratio = first.mean / second.mean if found.ratio is None else found.ratio
     doubt = "" if found.verdict == FASTER else found.reason or found.verdict
-    if min(len(first.values), len(second.values)) < 2:
+    if min(first.result.runs, second.result.runs) < 2:
         doubt = _too_few(first, second)
     return Odds(ratio=ratio, low=found.low, high=found.high, doubt=doubt)
 
@@ -206,7 +211,7 @@ def _ratio(first: Contender, second: Contender, metric: Metric) -> float:
 
 
 def _too_few(first: Contender, second: Contender) -> str:
-    runs = [f"{each.name} has one" for each in (first, second) if len(each.values) < 2]
+    runs = [f"{each.name} has one" for each in (first, second) if each.result.runs < 2 or len(each.values) == 1]
     return f"two runs a side are needed, {' and '.join(runs)}"
 
 

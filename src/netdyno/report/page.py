@@ -6,7 +6,7 @@ page's own policy forbids it to run or fetch anything but its one script.
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
@@ -14,6 +14,8 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 import netdyno
+from netdyno.errors import NetdynoError
+from netdyno.report.charts import Chart
 from netdyno.report.headline import Answer, answers, times
 from netdyno.report.headline_contests import Contests, Proved, proved_of
 from netdyno.report.page_availability import Reasons, availability
@@ -22,7 +24,7 @@ from netdyno.report.page_courses import lessons
 from netdyno.report.page_data import PageData
 from netdyno.report.page_reference import reference_section
 from netdyno.report.page_rows import Row
-from netdyno.report.page_sections import cases, section
+from netdyno.report.page_sections import Section, cases, section, slug
 from netdyno.report.page_trust import trust
 from netdyno.report.palette import css_variables, look
 from netdyno.report.tables import number
@@ -53,21 +55,24 @@ class Heading:
     answers: tuple[Answer, ...]
 
 
-def make_page(contents: Contents, tell: Tell = lambda _: None) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """The file's text, and its charts by a name for each, for who wants them by themselves."""
+
+    html: str
+    charts: Mapping[str, Chart]
+
+
+def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
     """The whole page; `tell` hears what is being done."""
     proved = proved_of(contents.proofs)
     data, contests = PageData(proved), Contests()
-    rows: list[Row] = []
-    for result in contents.results:
-        rows.append(data.add(result))
-        contests.add(result)
-        if len(rows) % 1000 == 0:
-            tell(f"read {data.run_count:,} runs of {len(rows):,} cells")
-    tell(f"{data.run_count:,} runs of {len(rows):,} cells read, drawing")
+    rows = _read(contents, data, contests, tell)
     drawn, undrawn = cases(rows)
+    sections = [section(case, found) for case, found in drawn.items()]
     reasons = Reasons()
     script, style = _file("page.js"), _file("page.css")
-    return _template().render(
+    html = _template().render(
         policy=_policy(script),
         style=Markup(css_variables() + style),
         script=Markup(script),
@@ -76,7 +81,7 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> str:
         selector=contents.selector,
         facts=_facts(rows, data.run_count),
         headings=_headings(contests, rows, proved),
-        sections=[section(case, found) for case, found in drawn.items()],
+        sections=sections,
         undrawn=[f"{network}/{dataset}" for dataset, network in undrawn],
         matrices=availability(rows, reasons),
         reasons=reasons,
@@ -85,6 +90,22 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> str:
         reference=reference_section(drawn) if contents.with_reference else None,
         left_out=data.left_out(),
     )
+    return Page(html=html, charts=_charts(sections))
+
+
+def _read(contents: Contents, data: PageData, contests: Contests, tell: Tell) -> list[Row]:
+    """Every result once, to all who need it; then it is forgotten."""
+    rows: list[Row] = []
+    for result in contents.results:
+        rows.append(data.add(result))
+        contests.add(result)
+        if len(rows) % 1000 == 0:
+            tell(f"read {data.run_count:,} runs of {len(rows):,} cells")
+    if contents.selector and not rows:
+        message = f"no result matches '{contents.selector}'."
+        raise NetdynoError(message, hint="See all of them: netdyno results")
+    tell(f"{data.run_count:,} runs of {len(rows):,} cells read, drawing")
+    return rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +149,14 @@ def _headings(contests: Contests, rows: Sequence[Row], proved: frozenset[Proved]
         )
         for place in contests.places()
     ]
+
+
+def _charts(sections: Iterable[Section]) -> dict[str, Chart]:
+    found = {}
+    for one in sections:
+        for picture in one.pictures:
+            found[slug(one.network, one.dataset, *picture.title.partition(",")[0].lower().split())] = picture.chart
+    return found
 
 
 def _policy(script: str) -> str:

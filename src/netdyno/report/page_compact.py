@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any, TypeVar
 
 DIGITS = 5  # of a figure: more than any measurement here has
+LARGE = 1e4
 WHOLE = 1e15  # up to here a whole number is written as one
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -14,9 +15,11 @@ Item = TypeVar("Item")
 
 
 def compact(value: object) -> float | int | None:
-    """A number in few digits; None for what is no finite number."""
+    """A number in few digits, but a large one to the unit; None for what is no finite number."""
     if not isinstance(value, float | int) or not isfinite(value):
         return None
+    if LARGE <= abs(value) < WHOLE:
+        return round(value)
     short = float(f"{value:.{DIGITS}g}")
     return int(short) if short.is_integer() and abs(short) < WHOLE else short
 

@@ -1,6 +1,6 @@
 """What more threads or a larger batch bring, and what the years brought: which rows make a line or a pair."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from netdyno.report.charts import Bar, Chart, Line, Point, scaling_chart, then_and_now
@@ -18,43 +18,45 @@ K = TypeVar("K", bound=Hashable)
 Key = tuple[str | int, ...]
 
 
-def growth_charts(rows: Sequence[Row]) -> Iterator[Drawn]:
+def growth_charts(rows: Sequence[Row], where: str) -> Iterator[Drawn]:
     """Speed over threads on a CPU, and over the batch, wherever a framework was measured at two or more."""
-    on_cpu = [row for row in rows if row.cell.device == "cpu"]
-    yield from _growth(on_cpu, "threads", _but_threads)
-    yield from _growth(rows, "batch", _but_batch)
+    keys: Mapping[str, Callable[[Row], Key]] = {"threads": _but_threads, "batch": _but_batch}
+    for field, key in keys.items():
+        candidates = [row for row in rows if field == "batch" or row.cell.device == "cpu"]
+        if lines := _longest(candidates, field, key):
+            yield _drawn(lines, field, where)
 
 
-def then_and_now_chart(rows: Sequence[Row]) -> Iterator[Drawn]:
+def then_and_now_chart(rows: Sequence[Row], where: str) -> Iterator[Drawn]:
     """A family's version of 2018 beside today's, where both were measured alike: the fastest execution of each."""
     arenas = {key: rivals for key, found in _grouped(rows, row_key).items() if (rivals := list(_pairs(found)))}
     chosen = sorted(arenas, key=lambda key: (-len(arenas[key]), key))[:MOST_ARENAS]
     labels = different(chosen)
     pairs = [(_bar(then, labels[key]), _bar(now, labels[key])) for key in chosen for then, now in arenas[key]]
     if pairs:
-        chart = then_and_now(pairs, title="Then and now", axis=SPEED.unit)
+        chart = then_and_now(pairs, title=f"Then and now, {where}", axis=SPEED.unit)
         caption = "The version of 2018 beside today's, on the same machine and in the same manner; × is new over old."
         yield "Then and now, images/s", chart, caption
 
 
-def _growth(rows: Sequence[Row], field: str, key: Callable[[Row], Key]) -> Iterator[Drawn]:
+def _longest(rows: Sequence[Row], field: str, key: Callable[[Row], Key]) -> list[list[Row]]:
+    """The rows of each line, of whichever group has most of them; nothing where no line has two points."""
     groups = [
-        {name: found for name, found in _grouped(group, _name).items() if len(_at(found, field)) > 1}
+        [found for found in _grouped(group, _name).values() if len(_at(found, field)) > 1]
         for group in _grouped(rows, key).values()
     ]
-    largest = max(groups, key=lambda lines: sum(map(len, lines.values())), default={})
-    if not largest:
-        return
-    kept = dict(sorted(largest.items(), key=lambda item: -len(item[1]))[:MOST_LINES])
-    lines = [_line(found, field) for found in kept.values()]
-    chart = scaling_chart(lines, title=f"Speed over {field}", x_axis=_AXES[field], y_axis=SPEED.unit)
-    first = next(iter(kept.values()))[0].cell
-    fixed = (
-        f"batch {first.batch}" if field == "threads" else f"{first.threads} threads" if first.device == "cpu" else ""
-    )
-    told = ", ".join(filter(None, (next(iter(kept.values()))[0].place, first.precision, fixed)))
-    more = f" {len(largest) - len(kept)} lines more are in the table." if len(largest) > len(kept) else ""
-    yield f"Speed over {field}, images/s", chart, f"{told}.{more}"
+    return sorted(max(groups, key=lambda lines: sum(map(len, lines)), default=[]), key=lambda line: -len(line))
+
+
+def _drawn(lines: Sequence[Sequence[Row]], field: str, where: str) -> Drawn:
+    drawn = [_line(rows, field) for rows in lines[:MOST_LINES]]
+    chart = scaling_chart(drawn, title=f"Speed over {field}, {where}", x_axis=field, y_axis=SPEED.unit)
+    first = lines[0][0]
+    fixed = f"batch {first.cell.batch}" if field == "threads" else ""
+    fixed = f"{first.cell.threads} threads" if field == "batch" and first.cell.device == "cpu" else fixed
+    told = ", ".join(filter(None, (first.place, first.cell.precision, fixed)))
+    more = f" {len(lines) - MOST_LINES} lines more are in the table." if len(lines) > MOST_LINES else ""
+    return f"Speed over {field}, {SPEED.unit}", chart, f"{told}.{more}"
 
 
 def _line(rows: Sequence[Row], field: str) -> Line:
@@ -119,6 +121,3 @@ def _but_threads(row: Row) -> Key:
 def _but_batch(row: Row) -> Key:
     cell = row.cell
     return row.machine, cell.device, cell.precision, cell.data, cell.threads if cell.device == "cpu" else 0
-
-
-_AXES = {"threads": "threads", "batch": "batch"}

@@ -1,6 +1,7 @@
 """What the page shows of one network on one dataset: its charts, what is weak about them, and what is missing."""
 
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from netdyno.report.palette import look
 from netdyno.report.tables import number
 
 WIDTH = 410  # pixels of a chart: two stand side by side on a screen, one fills a phone and can be read there
+LONGEST_SLUG = 60
 LEAST_MARGIN = 0.01  # per cent: less is not worth saying
 MOST_SECTIONS = 16  # with charts; the table has everything
 
@@ -77,9 +79,10 @@ def section(case: Case, rows: Sequence[Row]) -> Section:
     """Everything about one case, drawn."""
     groups = grouping(rows)
     measured = [row for row in rows if row.is_measured]
+    where = f"{case[1]} on {case[0]}"
     only = measured[0] if len(measured) == 1 else None
     return Section(
-        anchor=anchor(*case),
+        anchor=f"on-{slug(*case)}",
         dataset=case[0],
         network=case[1],
         results=len(rows),
@@ -88,28 +91,29 @@ def section(case: Case, rows: Sequence[Row]) -> Section:
         unproved=tuple(sorted({look(row.cell.framework).name for row in measured if not row.proved})),
         only=only,
         tiles=tuple(_tiles(only)) if only else (),
-        pictures=() if only else (*_bar_pictures(groups), *_growth_pictures(measured)),
+        pictures=() if only else (*_bar_pictures(groups, where), *_growth_pictures(measured, where)),
         lacking=tuple(line for metric in METRICS for line in holes(groups, metric)),
         failed=tuple(_failed(groups, only is not None)),
     )
 
 
-def anchor(*words: str) -> str:
-    """A name for links; what is not plain is left out, and a check sum keeps two such names apart."""
-    plain = "-".join(re.sub("[^a-z0-9]+", "-", word.lower()).strip("-") for word in words)
-    return f"on-{plain}"[:80]
+def slug(*words: str) -> str:
+    """A name for links and files; what is not plain is left out, and a check sum keeps two such names apart."""
+    told = "-".join(words)
+    plain = re.sub("[^a-z0-9]+", "-", told.lower()).strip("-")[:LONGEST_SLUG]
+    return plain if plain == told else f"{plain}-{zlib.crc32(told.encode('utf-8', 'replace')):08x}"
 
 
-def _bar_pictures(groups: Grouping) -> Iterator[Picture]:
+def _bar_pictures(groups: Grouping, where: str) -> Iterator[Picture]:
     for metric in METRICS:
         if found := bars(groups, metric):
-            chart = bar_chart(found, title=metric.title, axis=metric.unit)
+            chart = bar_chart(found, title=f"{metric.title}, {where}", axis=metric.unit)
             title = f"{metric.title}, {metric.unit}"
             yield Picture(title=title, chart=chart, caption=metric.meaning)
 
 
-def _growth_pictures(rows: Sequence[Row]) -> Iterator[Picture]:
-    for title, chart, caption in [*growth_charts(rows), *then_and_now_chart(rows)]:
+def _growth_pictures(rows: Sequence[Row], where: str) -> Iterator[Picture]:
+    for title, chart, caption in [*growth_charts(rows, where), *then_and_now_chart(rows, where)]:
         yield Picture(title=title, chart=chart, caption=caption)
 
 

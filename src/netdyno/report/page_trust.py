@@ -79,7 +79,7 @@ def trust(rows: Sequence[Row], proofs: Iterable[Proof]) -> Trust:
         not_measured=sum(not row.is_measured for row in rows),
         complaints=tuple(_complaints(rows)),
         proved=tuple(_proved(kept)),
-        unproved=tuple(look(name).name for name in sorted(unproved, key=lambda name: look(name).order)),
+        unproved=tuple(look(name).name for name in sorted(unproved, key=lambda name: (look(name).order, name))),
     )
 
 
