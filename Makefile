@@ -5,13 +5,13 @@ VENV := .venv
 NETDYNO := $(VENV)/bin/netdyno
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test test-frameworks check bench bench-frameworks bench-gpu bench-honesty docs clean
+.PHONY: run test test-frameworks check bench bench-frameworks bench-gpu bench-honesty bench-report docs clean
 
 run: $(VENV)/installed
 	$(NETDYNO) frameworks install pytorch-2
 	$(NETDYNO) run
 
-# Everything but the frameworks themselves.
+# Everything but the frameworks themselves. The report is tested in Debian's chromium, where that is installed.
 test: $(VENV)/installed-for-tests
 	$(NETDYNO) frameworks install pytorch-2
 	$(VENV)/bin/python -m pytest -n 2 --ignore=tests/parity
@@ -57,6 +57,10 @@ bench-formats: $(VENV)/installed
 	$(PIP) --editable '.[data]'
 	$(NETDYNO) frameworks install tensorflow-2 mxnet-1.9
 	$(VENV)/bin/python benchmarks/formats.py --mnist $(MNIST)
+
+# How large a report is, how long it takes to make and to open: 1,000 and 100,000 records drawn by seed.
+bench-report: $(VENV)/installed-for-tests
+	$(VENV)/bin/python benchmarks/report_size.py
 
 # Debian's Python comes without ensurepip; its pip can then install a pip into the environment.
 $(VENV)/bin/python:

@@ -34,6 +34,7 @@ FLAGS = {
     "results import": set(),
     "compare": {"--metric", "--margin", "--fail-on-slower", "--format", "--json"},
     "history": {"--json"},
+    "report": {"--output", "--reference", "--charts", "--format"},
     "doctor": {"--json"},
 }  # fmt: skip
 

@@ -6,7 +6,19 @@ from typing import Annotated
 import typer
 
 import netdyno
-from netdyno.cli import compare, datasets, doctor, frameworks, history, networks, results, run, train, verify
+from netdyno.cli import (
+    compare,
+    datasets,
+    doctor,
+    frameworks,
+    history,
+    networks,
+    report,
+    results,
+    run,
+    train,
+    verify,
+)
 from netdyno.cli.options import StoreOption
 from netdyno.errors import NetdynoError
 from netdyno.report.console import say_error
@@ -33,6 +45,7 @@ app.command()(verify.verify)
 app.add_typer(results.app, name="results")
 app.command()(compare.compare)
 app.command()(history.history)
+app.command()(report.report)
 app.command()(doctor.doctor)
 
 

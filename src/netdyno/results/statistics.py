@@ -5,8 +5,9 @@ Everything is derived from raw samples on reading; nothing here is stored.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from math import comb, floor, sqrt
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,9 @@ class Summary:
 
 def images_per_s(samples: Sequence[Sample], batch: int) -> float:
     """Speed at the median block: one page fault should not change a ranking."""
-    return batch / float(np.median(_seconds_per_step(samples)))
+    if not samples:
+        raise ValueError("a speed needs at least one sample")
+    return batch / median(sample.seconds_per_step for sample in samples)
 
 
 def median_interval(samples: Sequence[Sample]) -> tuple[float, float] | None:
@@ -78,30 +81,36 @@ def _rank(count: int) -> int:
 
 def _bootstrap_speeds(blocks: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Steps per second of resampled runs, one row a resample."""
-    random = np.random.default_rng(SEED)
-    chosen = random.integers(len(blocks), size=(RESAMPLES, len(blocks)))
-    speeds = np.empty(chosen.shape)
-    for index, ordered in enumerate(blocks):
-        places = chosen == index
-        speeds[places] = 1 / _resampled_medians(ordered, int(places.sum()), random)
+    speeds = np.empty((RESAMPLES, len(blocks)))
+    for index, (ordered, places) in enumerate(zip(blocks, _chosen(len(blocks)), strict=True)):
+        speeds[places] = 1 / _resampled_medians(ordered, len(places[0]), index)
     return speeds
 
 
-def _resampled_medians(ordered: NDArray[np.float64], count: int, random: np.random.Generator) -> NDArray[np.float64]:
-    """Medians of `count` resamples of sorted blocks.
+def _resampled_medians(ordered: NDArray[np.float64], count: int, index: int) -> NDArray[np.float64]:
+    """Medians of `count` resamples of the sorted blocks of the run at that place."""
+    lower, upper = _middles(len(ordered), count, index)
+    medians: NDArray[np.float64] = (ordered[lower] + ordered[upper]) / 2
+    return medians
+
+
+@cache
+def _chosen(runs: int) -> list[tuple[NDArray[np.intp], ...]]:
+    """Where each run is chosen: the same draws for every result, as the seed is the same."""
+    chosen = np.random.default_rng(SEED).integers(runs, size=(RESAMPLES, runs))
+    return [np.nonzero(chosen == index) for index in range(runs)]
+
+
+@lru_cache(maxsize=1024)
+def _middles(size: int, count: int, index: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The places of the two middle blocks (or the one, twice) in `count` resamples of so many sorted blocks.
 
     The rank a resample's median falls on is a uniform order statistic, which is beta distributed: so it
-    is drawn directly instead of drawing every block, exactly and hundreds of times faster.
+    is drawn directly instead of drawing every block, exactly and hundreds of times faster. Drawn once for each size.
     """
-    size = len(ordered)
+    random = np.random.default_rng((SEED, size, count, index))
     middle = (size + 1) // 2
     lower = random.beta(middle, size - middle + 1, count)
-    if size % 2:
-        return _at(ordered, lower)
-    upper = lower + (1 - lower) * random.beta(1, size - middle, count)
-    return (_at(ordered, lower) + _at(ordered, upper)) / 2
-
-
-def _at(ordered: NDArray[np.float64], quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
-    picked: NDArray[np.float64] = ordered[np.minimum((quantiles * len(ordered)).astype(int), len(ordered) - 1)]
-    return picked
+    upper = lower if size % 2 else lower + (1 - lower) * random.beta(1, size - middle, count)
+    low, high = (np.minimum((quantiles * size).astype(np.intp), size - 1) for quantiles in (lower, upper))
+    return low, high
