@@ -48,14 +48,14 @@ def test_the_faster_of_two_is_named_with_its_margin_and_its_interval():
     answer = told(result("alpha", FAST), result("beta", SLOW), proofs=[proof("alpha")])["Fastest"]
     assert answer.lead.startswith("alpha")
     assert "1.30 times as fast as the next" in answer.words or "1.31 times as fast as the next" in answer.words
-    assert "99 % interval" in answer.words
+    assert "99.5 % interval" in answer.words
     assert answer.caveat == ""
 
 
 def test_two_that_noise_could_explain_cannot_be_told_apart():
     answer = told(result("alpha", FAST), result("beta", FAST, seed=2))["Fastest"]
     assert answer.lead == "Cannot tell"
-    assert "the interval holds 1" in answer.words
+    assert "they are equal within 1 %" in answer.words
 
 
 def test_one_run_is_not_enough_to_win():

@@ -172,4 +172,4 @@ def test_a_missing_extra_is_one_line_with_its_command(monkeypatch, tmp_path):
     with open_store(str(tmp_path / "r.sqlite")) as store:
         asked = report.Asked(store=store, selector="", reference=False)
         with pytest.raises(NetdynoError, match=r"pip install 'netdyno\[report\]'"):
-            report.FORMATS["html"](asked, lambda _: None)
+            report.page_text(asked, lambda _: None)

@@ -62,13 +62,13 @@ def report(
     with open_store(store_location(context), create=False) as store, talk.status("reading the store") as status:
         asked = Asked(store=store, selector=selector, reference=reference, charts=charts)
         if form == "html":
-            _write(path, _html(asked, status.update))
+            _write(path, page_text(asked, status.update))
         else:
             export_file(Selection(store=store, selector=selector), EXPORTS[form], path)
     talk.print(f"Written: {path} ({path.stat().st_size / 1e6:.2f} MB).", markup=False)
 
 
-def _html(asked: Asked, tell: Tell) -> str:
+def page_text(asked: Asked, tell: Tell) -> str:
     try:
         from netdyno.report.page import Contents, make_page
         from netdyno.report.page_rows import results_by_cell

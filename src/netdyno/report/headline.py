@@ -69,7 +69,7 @@ def _one(duel: Duel) -> tuple[str, str]:
     if not duel.is_decided:
         return "Cannot tell", f"{names[0]} from {names[1]}: {figures}, and {odds.doubt} ({where})."
     margin = duel.metric.margin.format(times(odds.ratio))
-    sure = f" (99 % interval {times(odds.low)} to {times(odds.high)})" if odds.low and odds.high else ""
+    sure = f" (99.5 % interval {times(odds.low)} to {times(odds.high)})" if odds.low and odds.high else ""
     return names[0], f"{margin}{sure}, {names[1]}: {figures} ({where})."
 
 

@@ -14,7 +14,7 @@ from statistics import variance
 from netdyno.frameworks.spec import specs
 from netdyno.report.page_metrics import CONTESTED, SPEED, Metric, run_values
 from netdyno.report.palette import look
-from netdyno.results.compare import CONFIDENCE, FASTER, compare
+from netdyno.results.compare import CONFIDENCE, EQUAL, FASTER, compare
 from netdyno.results.compare_metrics import LEAST_ERROR
 from netdyno.results.proof import Proof
 from netdyno.results.result import STEADY, Result
@@ -67,7 +67,7 @@ class Contender:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Odds:
-    """How many times better one is than another, with the 99 % interval; `doubt` is why one cannot tell."""
+    """How many times better one is than another, with the 99.5 % interval; `doubt` is why one cannot tell."""
 
     ratio: float
     low: float | None = None
@@ -189,7 +189,9 @@ def _two_best(contenders: Sequence[Contender], metric: Metric) -> list[Contender
 def _odds_of_speed(first: Contender, second: Contender) -> Odds:
     found = compare(second.result, first.result)
     ratio = first.mean / second.mean if found.ratio is None else found.ratio
-    doubt = "" if found.verdict == FASTER else found.reason or found.verdict
+    doubt = found.reason or {FASTER: "", EQUAL: "they are equal within 1 %"}.get(
+        found.verdict, "the interval holds 1"
+    )
     if min(first.result.runs, second.result.runs) < 2:
         doubt = _too_few(first, second)
     return Odds(ratio=ratio, low=found.low, high=found.high, doubt=doubt)
