@@ -6,9 +6,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from netdyno.report.footnotes import Footnotes
-from netdyno.report.tables import new_table, number
+from netdyno.report.tables import new_table
 from netdyno.results.cell import Cell
 from netdyno.results.result import Result
+from netdyno.results.words import number
 
 
 def availability(

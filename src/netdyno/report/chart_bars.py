@@ -10,7 +10,7 @@ from netdyno.report.chart_axes import TICK_ROOM, TITLE_ROOM, Axis, across, decad
 from netdyno.report.chart_marks import BLANK, INK, LEFT, Chart, Dot, Mark, Place, Rectangle, Stroke, Words, colour_of
 from netdyno.report.chart_words import known, width_of
 from netdyno.report.palette import look
-from netdyno.report.tables import number
+from netdyno.results.words import number
 
 ROW, HEADING, GAP = 19, 20, 8  # pixels
 THICK = 13

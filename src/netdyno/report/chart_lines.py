@@ -24,7 +24,7 @@ from netdyno.report.chart_axes import (
 from netdyno.report.chart_bars import nothing
 from netdyno.report.chart_marks import INK, LEFT, RIGHT, Chart, Mark, Place, Stroke, Words
 from netdyno.report.chart_strokes import Line, Plot, Point, drawn, height_of, room_for_names, values_of
-from netdyno.report.tables import number
+from netdyno.results.words import number
 
 __all__ = ["Line", "Point", "Step", "history_chart", "learning_chart", "scaling_chart"]
 

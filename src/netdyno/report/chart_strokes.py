@@ -7,7 +7,7 @@ from netdyno.report.chart_axes import Axis
 from netdyno.report.chart_marks import Band, Dot, Mark, Place, Stroke, Words, colour_of
 from netdyno.report.chart_words import known, width_of
 from netdyno.report.palette import look
-from netdyno.report.tables import number
+from netdyno.results.words import number
 
 HEIGHT = 220
 NAME_STEP = 14  # pixels from one name to the next at the least

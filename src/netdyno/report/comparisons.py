@@ -9,10 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from netdyno.report.footnotes import Footnotes
-from netdyno.report.tables import new_table, number
+from netdyno.report.tables import new_table
 from netdyno.results.cell import FIELDS
 from netdyno.results.compare import CANNOT_TELL, EQUAL, Compared, Comparison, Overall, Question
 from netdyno.results.result import NOT_MEASURED, STEADY, Result
+from netdyno.results.words import number
 
 MIB = 2**20
 CELL_WIDTH = 38

@@ -6,9 +6,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from netdyno.report.footnotes import Footnotes
-from netdyno.report.tables import margin, new_table, number, results_table, verdict
+from netdyno.report.tables import new_table, results_table, verdict
 from netdyno.results.result import Result
 from netdyno.results.utilisation import nominal_peak, utilisation
+from netdyno.results.words import margin, number
 
 SHORT = {
     "float32": "fp32",

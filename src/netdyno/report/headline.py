@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from netdyno.report.headline_contests import Contender, Contests, Duel, Place, Proved, arena_of, fight
 from netdyno.report.page_metrics import CONTESTED, Metric
-from netdyno.report.tables import number
+from netdyno.results.words import number
 
 NAMED = 3  # winners in one sentence
 COMPLAINTS = 4  # kinds of weakness in one sentence

@@ -7,10 +7,11 @@ from rich.table import Table
 from rich.text import Text
 
 from netdyno.report.comparisons import effect, interval_of, plain
-from netdyno.report.tables import how, margin, new_table, number
+from netdyno.report.tables import how, new_table
 from netdyno.results.history import History, Turn, started_at
 from netdyno.results.history_changes import Change, changes
 from netdyno.results.result import Result
+from netdyno.results.words import margin, number
 
 BARS = "▁▂▃▄▅▆▇█"
 MARKS = 60  # of a sparkline

@@ -27,10 +27,10 @@ from netdyno.report.page_rows import Row
 from netdyno.report.page_sections import Section, cases, section, slug
 from netdyno.report.page_trust import trust
 from netdyno.report.palette import css_variables, look
-from netdyno.report.tables import number
 from netdyno.results.course import Course
 from netdyno.results.proof import Proof
 from netdyno.results.result import Result
+from netdyno.results.words import number
 
 Tell = Callable[[str], None]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from netdyno.report.headline_contests import is_instrument
 from netdyno.report.page_rows import Row
 from netdyno.report.palette import look
-from netdyno.report.tables import number
+from netdyno.results.words import number
 
 MOST_REASONS = 60  # on the page; a store of failures may hold thousands
 

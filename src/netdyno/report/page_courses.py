@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from netdyno.report.charts import Line, Point, learning_chart
 from netdyno.report.page_sections import Picture
 from netdyno.report.palette import look
-from netdyno.report.tables import how, number
+from netdyno.report.tables import how
 from netdyno.results.course import TRAINED, Course, CourseResult, course_results
+from netdyno.results.words import number
 
 MOST_CHARTS = 8
 Key = tuple[str, str, int, str, str]

@@ -12,7 +12,7 @@ from netdyno.report.page_growth import growth_charts, then_and_now_chart
 from netdyno.report.page_metrics import METRICS, Metric
 from netdyno.report.page_rows import Row
 from netdyno.report.palette import look
-from netdyno.report.tables import number
+from netdyno.results.words import number
 
 WIDTH = 410  # pixels of a chart: two stand side by side on a screen, one fills a phone and can be read there
 LONGEST_SLUG = 60

@@ -8,9 +8,10 @@ from rich.console import Console
 from rich.status import Status
 
 from netdyno.harness.plan import Plan, PlannedRun
-from netdyno.report.tables import how, number
+from netdyno.report.tables import how
 from netdyno.results.record import Record
 from netdyno.results.statistics import images_per_s
+from netdyno.results.words import number
 
 DRAW_EVERY_S = 1.0
 

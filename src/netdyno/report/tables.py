@@ -10,6 +10,7 @@ from rich.text import Text
 from netdyno.report.footnotes import Footnotes
 from netdyno.results.cell import Cell
 from netdyno.results.result import STEADY, Result
+from netdyno.results.words import margin, number
 
 NETWORK_WIDTH = 28  # a user's own network is named by a path
 
@@ -49,20 +50,6 @@ def how(cell: Cell) -> str:
     """Device, precision and execution in a few words."""
     device = f"cpu×{cell.threads}" if cell.device == "cpu" else cell.device
     return f"{device} {cell.precision} {cell.execution}"
-
-
-def number(value: float | None) -> str:
-    """Four significant digits at most, thousands set apart."""
-    if value is None:
-        return "–"
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
-
-
-def margin(result: Result) -> str:
-    """Half the interval in percent of the speed, or a dash; `--json` has both ends."""
-    if result.images_per_s is None or result.low is None or result.high is None:
-        return "–"
-    return f"± {50 * (result.high - result.low) / result.images_per_s:.2f} %"
 
 
 def verdict(result: Result, notes: Footnotes) -> Text:

@@ -9,9 +9,9 @@ from netdyno.results.proof import Proof, unproved_frameworks
 from netdyno.results.result import STEADY, Result
 from netdyno.results.selection import Selection
 from netdyno.results.utilisation import nominal_peak, utilisation
+from netdyno.results.words import DASH, margin, number
 
 ROWS_OF_A_FLOAT = 40  # of LaTeX: as many as a page takes
-DASH = "–"
 CPU_COLUMNS = ("network", "framework", "how", "batch", "images/s", "95 %", "runs", "verdict")
 GPU_COLUMNS = (
     "network", "framework", "how", "batch", "images/s", "95 %", "MiB", "W", "J/image", "MFU", "runs", "verdict",
@@ -86,8 +86,8 @@ def latex_lines(tables: Tables) -> Iterator[str]:
         for start in range(0, len(rows), ROWS_OF_A_FLOAT):
             caption = title + (" (continued)" if start else "")
             yield from _float(caption, columns, rows[start : start + ROWS_OF_A_FLOAT])
-    for note, number in tables.notes.items():
-        yield rf"\noindent\textsuperscript{{{number}}} {latex(note)}\par"
+    for note, mark in tables.notes.items():
+        yield rf"\noindent\textsuperscript{{{mark}}} {latex(note)}\par"
     yield from (rf"\noindent {latex(remark)}\par" for remark in tables.remarks())
 
 
@@ -113,20 +113,6 @@ def _row(result: Result) -> list[str]:
     watts, joules = readings.get("mean_w"), readings.get("j_per_image")
     device = [memory, DASH if watts is None else f"{watts:.0f}", DASH if joules is None else f"{joules:.3g}"]
     return [*name, *speed, *device, _share(result), str(result.runs), _verdict(result)]
-
-
-def number(value: float | None) -> str:
-    """Four significant digits at most, thousands set apart."""
-    if value is None:
-        return DASH
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
-
-
-def margin(result: Result) -> str:
-    """Half the interval in percent of the speed."""
-    if result.images_per_s is None or result.low is None or result.high is None:
-        return DASH
-    return f"± {50 * (result.high - result.low) / result.images_per_s:.2f} %"
 
 
 def _how(result: Result) -> str:
