@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from netdyno_worker import adapters
-from netdyno_worker.batches import synthetic_batch
+from netdyno_worker.batches import blank_batch, synthetic_batch
 from netdyno_worker.contract import Job, OutOfMemory, Unsupported, load_adapter
 from netdyno_worker.evaluate import Examiner, folded_values
 from netdyno_worker.fed import measure_fed, open_stream
@@ -25,7 +25,7 @@ from netdyno_worker.program import read_program, shapes
 from netdyno_worker.protocol import PROTOCOL, Events, read_request
 from netdyno_worker.prove import compare_with, prove, write_arrays
 from netdyno_worker.train import open_course, train
-from netdyno_worker.weights import Weights
+from netdyno_worker.weights import Blank, Weights
 
 # How frameworks and the C++ library say that memory ran out, in lower case.
 OUT_OF_MEMORY_WORDS = (
@@ -140,8 +140,10 @@ def turn(path, alone):
 
 
 def _fit(adapter, request, emit):
-    """Does it fit? A few steps, so that workspaces and the optimizer's moments are there."""
-    trainer = prepare(adapter, request, emit)
+    """Does it fit? A few steps, so that workspaces and the optimizer's moments are there; values do not matter."""
+    program = read_program(request["training"])
+    trainer, _ = build(adapter, request, request, emit, Blank(program))
+    trainer.feed(blank_batch(program))
     for _ in range(request["steps"]):
         trainer.step()
         trainer.wait()

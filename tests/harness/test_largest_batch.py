@@ -142,3 +142,29 @@ def test_a_graph_that_cannot_be_made_bounds_the_search_only_where_a_smaller_one_
 def test_an_impossible_granularity_is_refused(granularity):
     with pytest.raises(NetdynoError, match=f"granularity: expected 1 to 1048576, received {granularity}"):
         Manner(granularity=granularity)
+
+
+class Measured(Device):
+    """Also tells how much a batch took: something fixed, so much an image, and a little more or less of it."""
+
+    FIXED, EACH = 3_000, 70
+
+    def attempt(self, batch, tries_left):
+        fit = super().attempt(batch, tries_left)
+        took = self.FIXED + self.EACH * batch + (batch * 7919) % 50 * self.EACH // 25
+        return replace(fit, peak_bytes=took) if fit.fits else fit
+
+
+def test_what_batches_took_leads_to_the_limit_in_fewer_tries():
+    blind, guided = Device(3_000), Measured(3_000)
+    capacity = guided.FIXED + guided.EACH * 3_000
+    assert blind.search(own=8).fits == guided.search(own=8, capacity=capacity).fits == 3_000
+    assert len(guided.asked) <= 0.75 * len(blind.asked)
+
+
+@given(images=st.integers(1, 5000), own=st.integers(1, 4096), error=st.floats(0.2, 20))
+def test_a_wrong_guess_costs_tries_but_not_the_answer(images, own, error):
+    device = Measured(images)
+    limit = device.search(own, capacity=int(error * (device.FIXED + device.EACH * images)))
+    assert (limit.fits, limit.fails) == (images, images + 1)
+    assert len(device.asked) == len(set(device.asked)) <= 2 + 4 * 13

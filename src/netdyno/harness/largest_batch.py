@@ -1,6 +1,7 @@
-"""Which is the largest batch that fits? Doubled until one does not, then halved down to neighbours."""
+"""Which is the largest batch that fits? Doubled until one does not, then halved down to neighbours; where the device's
+memory is known, what batches took so far says where to look first."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
@@ -15,6 +16,8 @@ from netdyno.results.cell import Cell
 from netdyno.results.limit import Limit
 
 CAP = 2**20  # images: nobody trains with more in a step
+LEAP = 8  # times as large as what fitted, at most: a line through small batches says little of large ones
+NARROW = 8  # neighbours of so few are halved, not guessed
 
 
 class Follower(Protocol):
@@ -52,20 +55,37 @@ class Search:
     kept: Limit
     granularity: int = 1
     cap: int = CAP
+    capacity: int | None = None  # bytes of the device, where they are known
 
     def first(self) -> int:
         """The largest that is remembered to fit, or half of what did not, or the network's own batch."""
         wanted = self.kept.fits or (self.kept.fails or 2 * self.own) // 2
         return self.granularity * max(1, min(wanted, self.cap) // self.granularity)
 
-    def following(self, known: Limit) -> int | None:
+    def following(self, known: Limit, tried: Sequence[Fit]) -> int | None:
         """What to try next; None where nothing is left to learn."""
         fits, fails = self._places(known)
+        guess = self._guess(tried)
         if fails is not None:
-            return self.granularity * ((fits + fails) // 2) if fails - fits > 1 else None
+            return self.granularity * _between(fits, fails, guess) if fails - fits > 1 else None
         last = self.cap // self.granularity
-        grown = fits + 1 if self.kept.is_exact and fits == self._places(self.kept)[0] else 2 * fits
+        if self.kept.is_exact and fits == self._places(self.kept)[0]:
+            grown = fits + 1
+        else:
+            grown = 2 * fits if guess is None else min(max(guess, fits + fits // 32 + 1), LEAP * fits)
         return self.granularity * min(grown, last) if fits < last else None
+
+    def _guess(self, tried: Sequence[Fit]) -> int | None:
+        """How many multiples the memory holds, by a line through the two largest that fitted. At every other try: a
+        wrong line must not lead the search for long."""
+        took = sorted((fit.batch, fit.peak_bytes) for fit in tried if fit.fits and fit.peak_bytes)[-2:]
+        if self.capacity is None or len(took) < 2 or len(tried) % 2:
+            return None
+        (small, less), (large, more) = took
+        if large == small or more <= less:
+            return None
+        images = large + (self.capacity - more) * (large - small) / (more - less)
+        return max(0, int(images)) // self.granularity
 
     def tries_left(self, known: Limit) -> int:
         """How many tries it takes from what is known; while everything fitted, as if the next one did not."""
@@ -104,7 +124,9 @@ def largest_batch(cell: Cell, campaign: Campaign, follower: Follower, manner: Ma
     kept = campaign.store.find_limit(campaign.machine, key) or Limit(machine=campaign.machine, cell_key=key)
     tries = _Tries(cell=cell, campaign=campaign, follower=follower, deciding=_deciding(cell, campaign))
     kept = replace(kept, versions="") if manner.again else kept
-    search = Search(label=label, own=cell.batch, kept=kept, granularity=manner.granularity)
+    search = Search(
+        label=label, own=cell.batch, kept=kept, granularity=manner.granularity, capacity=_capacity(cell, campaign)
+    )
     return find_largest(search, tries.attempt, tries.remember)
 
 
@@ -116,10 +138,12 @@ def find_largest(
     Each batch is tried once: where memory is noisy, the limit is that of this search and not of every one.
     """
     fit = attempt(search.first(), search.tries_left(search.kept))
+    tried = [fit]
     known = learned(_of_versions(search.kept, fit.versions), fit, search.label)
     remember(known)
-    while (batch := search.following(known)) is not None:
+    while (batch := search.following(known, tried)) is not None:
         fit = attempt(batch, search.tries_left(known))
+        tried.append(fit)
         if fit.versions:  # a worker that died very early has told none
             known = _of_versions(known, fit.versions)
         known = learned(known, fit, search.label)
@@ -147,6 +171,14 @@ def learned(known: Limit, fit: Fit, label: str) -> Limit:
         raise _stopped(fit, known, label)
     fits = known.fits if known.fits < fit.batch else 0
     return replace(known, fits=fits, fails=min(fit.batch, known.fails or fit.batch), reason=fit.reason)
+
+
+def _between(fits: int, fails: int, guess: int | None) -> int:
+    """The middle of what is not known yet, or the guess, well inside."""
+    width = fails - fits
+    if guess is None or width <= NARROW:
+        return (fits + fails) // 2
+    return max(fits + width // NARROW, min(guess, fails - width // NARROW))
 
 
 def _of_versions(known: Limit, versions: str) -> Limit:
@@ -190,6 +222,12 @@ class _Tries:
     def remember(self, known: Limit) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         self.campaign.store.add_limit(replace(known, found_at=now))
+
+
+def _capacity(cell: Cell, campaign: Campaign) -> int | None:
+    """Bytes of the smallest GPU. A CPU's memory is shared with everything else, so that nothing can be told from it."""
+    sizes = [gpu.get("memory_bytes") for gpu in campaign.environment.get("gpus") or ()]
+    return min((size for size in sizes if size), default=None) if cell.device == "cuda" else None
 
 
 def _deciding(cell: Cell, campaign: Campaign) -> str:

@@ -76,9 +76,11 @@ class Function(object):
         known = _key(source, job) if job.execution in COMPILED else None
         self.call = _compiled.get(known)
         if self.call is None:
-            self.call = _executed(source, job.device, narrow)
+            self.call = _executed(source, job.device)
             if job.execution in COMPILED:
                 self.call = _compiled[known] = torch.compile(self.call, fullgraph=True, dynamic=False)
+        if narrow:
+            self.call = _narrowed(self.call, job.device, getattr(torch, narrow))
 
     def arguments(self, values):
         return [values[name] for name in self.leaves]
@@ -93,27 +95,28 @@ def _key(source, job):
     return source.text, constants, job.device, job.precision
 
 
-def _executed(source, device, narrow):
+def _narrowed(function, device, dtype):
+    """Around what is compiled, not in it: a graph that enters autocast is traced anew in every process."""
+
+    def call(values):
+        with torch.autocast(device, dtype=dtype):
+            return function(values)
+
+    return call
+
+
+def _executed(source, device):
     """The function that the source defines; its lines are kept where tracebacks look for them."""
     namespace = {"torch": torch, "F": functional, "math": math, "local_response_norm": local_response_norm}
     for name, array in source.constants.items():
         namespace[name] = torch.from_numpy(array).to(device)
-    text = source.text + (_NARROWED % (device, narrow) if narrow else "")
+    text = source.text
     if not hasattr(torch, "max_pool2d"):
         text = text.replace("torch.max_pool2d(", "F.max_pool2d(")  # where old versions have it
     filename = "<network %d>" % len(linecache.cache)
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), namespace)
-    return namespace["narrowed" if narrow else "compute"]
-
-
-# Source as well: of one function that several networks share, the compiler would keep only a few forms.
-_NARROWED = """
-
-def narrowed(values):
-    with torch.autocast(%r, dtype=torch.%s):
-        return compute(values)
-"""
+    return namespace["compute"]
 
 
 def _loss_scaler(job):
