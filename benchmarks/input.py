@@ -1,4 +1,4 @@
-"""Does the loader keep up? resnet50 on JPEGs, by PyTorch's own pipeline and by netdyno's, with fewer and more threads.
+"""Does the loader keep up? resnet50 on JPEGs, by PyTorch's own pipeline and by netdyno's, with few and many threads.
 
     python benchmarks/input.py                                   on this machine's CPU
     python benchmarks/input.py --gpus 1 --batch 256 --threads 4,8,16 --precision bfloat16 --execution compiled

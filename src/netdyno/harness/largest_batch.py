@@ -1,5 +1,5 @@
-"""Which is the largest batch that fits? Doubled until one does not, then halved down to neighbours; where the device's
-memory is known, what batches took so far says where to look first."""
+"""Which is the largest batch that fits? Doubled until one does not, then halved down to neighbours; where the
+device's memory is known, what batches took so far says where to look first."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -225,7 +225,7 @@ class _Tries:
 
 
 def _capacity(cell: Cell, campaign: Campaign) -> int | None:
-    """Bytes of the smallest GPU. A CPU's memory is shared with everything else, so that nothing can be told from it."""
+    """Bytes of the smallest GPU. A CPU's memory is shared with everything else: nothing can be told from it."""
     sizes = [gpu.get("memory_bytes") for gpu in campaign.environment.get("gpus") or ()]
     return min((size for size in sizes if size), default=None) if cell.device == "cuda" else None
 
