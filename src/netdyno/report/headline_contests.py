@@ -8,17 +8,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from math import exp, fsum, log, sqrt
-from statistics import variance
+from math import fsum
 
 from netdyno.frameworks.spec import specs
 from netdyno.report.page_metrics import CONTESTED, SPEED, Metric, run_values
 from netdyno.report.palette import look
-from netdyno.results.compare import CONFIDENCE, EQUAL, FASTER, compare
-from netdyno.results.compare_metrics import LEAST_ERROR
+from netdyno.results.compare import EQUAL, Question, compare
 from netdyno.results.proof import Proof
 from netdyno.results.result import STEADY, Result
-from netdyno.results.student import quantile
 
 Place = tuple[str, str]  # a machine and one of its devices
 Proved = tuple[str, str, str, str, str, str]  # machine, framework, network, dataset, device, precision
@@ -50,11 +47,11 @@ class Arena:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """A framework's best result by one metric: the mean over its runs, and each run's reading if it was read."""
+    """A framework's best result by one metric: the mean over those of its runs that have the figure."""
 
     result: Result
     mean: float
-    values: tuple[float, ...] = ()  # none for the speed, which is compared by its blocks
+    runs: int
 
     @property
     def framework(self) -> str:
@@ -104,12 +101,11 @@ class Contests:
             return
         arena = arena_of(result)
         self.measured.add(arena.place)
-        self._let_in(arena, SPEED, Contender(result=result, mean=result.images_per_s))
         runs = result.measured
         for metric in CONTESTED:
-            if metric is not SPEED and (values := run_values(metric, runs)):
-                mean = fsum(values) / len(values)
-                self._let_in(arena, metric, Contender(result=result, mean=mean, values=tuple(values)))
+            if values := run_values(metric, runs):
+                mean = result.images_per_s if metric is SPEED else fsum(values) / len(values)
+                self._let_in(arena, metric, Contender(result=result, mean=mean, runs=len(values)))
 
     def places(self) -> list[Place]:
         """Where something was measured, the place with most contests first."""
@@ -172,7 +168,7 @@ def is_proved(result: Result, proved: Collection[Proved]) -> bool:
 def fight(arena: Arena, metric: Metric, contenders: Sequence[Contender], proved: Collection[Proved]) -> Duel:
     """The better against the next."""
     first, second = contenders
-    odds = _odds_of_speed(first, second) if metric is SPEED else _odds_of_readings(first, second, metric)
+    odds = _odds(first, second, metric)
     caveats = _weaknesses(first.result, proved)
     return Duel(arena=arena, metric=metric, first=first, second=second, odds=odds, caveats=caveats)
 
@@ -186,44 +182,22 @@ def _two_best(contenders: Sequence[Contender], metric: Metric) -> list[Contender
     return list(best.values())[:2]
 
 
-def _odds_of_speed(first: Contender, second: Contender) -> Odds:
-    found = compare(second.result, first.result)
-    ratio = first.mean / second.mean if found.ratio is None else found.ratio
-    doubt = found.reason or {FASTER: "", EQUAL: "they are equal within 1 %"}.get(
-        found.verdict, "the interval holds 1"
-    )
-    if min(first.result.runs, second.result.runs) < 2:
-        doubt = _too_few(first, second)
-    return Odds(ratio=ratio, low=found.low, high=found.high, doubt=doubt)
-
-
-def _odds_of_readings(first: Contender, second: Contender, metric: Metric) -> Odds:
-    """As speeds are compared, by Welch's interval for the logarithm of the ratio."""
-    if min(len(first.values), len(second.values)) < 2:
-        return Odds(ratio=_ratio(first, second, metric), doubt=_too_few(first, second))
-    if min(*first.values, *second.values) <= 0:
-        return Odds(ratio=1.0, doubt="a reading is not over 0")
-    ratio, margin = _ratio(first, second, metric), _margin(first.values, second.values)
-    low, high = ratio * exp(-margin), ratio * exp(margin)
-    return Odds(ratio=ratio, low=low, high=high, doubt="" if low > 1 else "the interval holds 1")
-
-
-def _ratio(first: Contender, second: Contender, metric: Metric) -> float:
-    better, worse = (first, second) if metric.more_is_better else (second, first)
-    return better.mean / worse.mean if worse.mean else 1.0
+def _odds(first: Contender, second: Contender, metric: Metric) -> Odds:
+    """How often the worse figure holds the better one, or the better speed the worse."""
+    sides = (second.result, first.result) if metric.more_is_better else (first.result, second.result)
+    found = compare(*sides, Question(metric=metric.compared))
+    if found.ratio is None:
+        return Odds(ratio=1.0, doubt=found.reason)
+    if found.low is None:
+        return Odds(ratio=found.ratio, doubt=_too_few(first, second))
+    doubts = {metric.compared.larger: "", EQUAL: "they are equal within 1 %"}
+    doubt = doubts.get(found.verdict, "the interval holds 1")
+    return Odds(ratio=found.ratio, low=found.low, high=found.high, doubt=doubt)
 
 
 def _too_few(first: Contender, second: Contender) -> str:
-    runs = [f"{each.name} has one" for each in (first, second) if each.result.runs < 2 or len(each.values) == 1]
-    return f"two runs a side are needed, {' and '.join(runs)}"
-
-
-def _margin(first: Sequence[float], second: Sequence[float]) -> float:
-    """Half the interval; two readings never agree more closely than LEAST_ERROR."""
-    sides = (first, second)
-    parts = [(variance([log(value) for value in side]) + LEAST_ERROR**2) / len(side) for side in sides]
-    degrees = sum(parts) ** 2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True))
-    return quantile((1 + CONFIDENCE) / 2, degrees) * sqrt(sum(parts))
+    single = [f"{each.name} has one" for each in (first, second) if each.runs < 2]
+    return f"two runs a side are needed, {' and '.join(single)}"
 
 
 def _weaknesses(result: Result, proved: Collection[Proved]) -> tuple[str, ...]:

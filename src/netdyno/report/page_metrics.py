@@ -1,13 +1,13 @@
 """Which figures a page compares: what each is called, where it is read, and why it may be missing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import fsum, sqrt
 
+from netdyno.results import compare_metrics
 from netdyno.results.record import Record
 from netdyno.results.result import Result
-from netdyno.results.statistics import images_per_s
 from netdyno.results.student import quantile
 
 MEBIBYTE = 2**20
@@ -16,9 +16,12 @@ CONFIDENCE = 0.95  # of an interval shown beside a reading
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One figure of a result. `champion` is what the best is called, `margin` says how far the next is behind it."""
+    """One figure of a result, as it is `compared`, in a unit for people. `champion` is what the best is called,
+    `margin` says how far the next is behind it."""
 
     name: str
+    compared: compare_metrics.Metric
+    scale: float = 1.0
     title: str
     unit: str
     meaning: str
@@ -39,6 +42,7 @@ class Figure:
 
 SPEED = Metric(
     name="speed",
+    compared=compare_metrics.SPEED,
     title="Training speed",
     unit="images/s",
     meaning="Mean of the runs' median speeds; more is better.",
@@ -48,6 +52,8 @@ SPEED = Metric(
 )
 MEMORY = Metric(
     name="memory",
+    compared=compare_metrics.METRICS["memory"],
+    scale=1 / MEBIBYTE,
     title="Peak memory",
     unit="MiB",
     meaning="On a GPU what tensors take, as the framework counts; on a CPU the whole process. Less is better.",
@@ -56,12 +62,15 @@ MEMORY = Metric(
 )
 POWER = Metric(
     name="power",
+    compared=compare_metrics.METRICS["power"],
     title="Mean power",
     unit="W",
     meaning="Of the device while it trained. A device that draws more may still need less for an image.",
 )
 ENERGY = Metric(
     name="energy",
+    compared=compare_metrics.METRICS["energy"],
+    scale=1e3,
     title="Energy per image",
     unit="mJ",
     meaning="Of the GPU, idle power included; of the processor package on a CPU. Less is better.",
@@ -74,8 +83,8 @@ CONTESTED = tuple(metric for metric in METRICS if metric.champion)
 
 def run_values(metric: Metric, runs: Sequence[Record]) -> list[float]:
     """The figure of every measured run that has it."""
-    read = _READERS[metric.name]
-    return [value for record in runs if (value := read(record)) is not None]
+    read = metric.compared.read
+    return [metric.scale * value for record in runs if (value := read(record)[1]) is not None]
 
 
 def figures(result: Result) -> dict[str, Figure]:
@@ -120,51 +129,13 @@ def _t(degrees: int) -> float:
 def _why(metric: Metric, result: Result, runs: Sequence[Record]) -> str:
     if not runs:
         return f"{result.outcome}: {result.reason}" if result.reason else result.outcome
-    on = "cpu" if result.cell.device == "cpu" else "gpu"
-    return runs[-1].absent.get(_READING[metric.name, on], "") or _UNTOLD[metric.name, on]
+    reading, _ = metric.compared.read(runs[-1])
+    return runs[-1].absent.get(reading, "") or _UNTOLD.get((metric.name, result.cell.device), "not read")
 
 
-def _speed(record: Record) -> float | None:
-    return images_per_s(record.samples, record.cell.batch)
-
-
-def _memory(record: Record) -> float | None:
-    found = record.host_peak_bytes if record.cell.device == "cpu" else record.device_peak_bytes
-    return None if found is None else found / MEBIBYTE
-
-
-def _power(record: Record) -> float | None:
-    return record.readings.get("mean_w")
-
-
-def _energy(record: Record) -> float | None:
-    found = record.readings.get(_READING["energy", "cpu" if record.cell.device == "cpu" else "gpu"])
-    return None if found is None else 1e3 * found
-
-
-_READERS: Mapping[str, Callable[[Record], float | None]] = {
-    "speed": _speed,
-    "memory": _memory,
-    "power": _power,
-    "energy": _energy,
-}
-_READING = {  # what a reading is called, to find why it is absent
-    ("speed", "cpu"): "images_per_s",
-    ("speed", "gpu"): "images_per_s",
-    ("memory", "cpu"): "host_peak_bytes",
-    ("memory", "gpu"): "device_peak_bytes",
-    ("power", "cpu"): "mean_w",
-    ("power", "gpu"): "mean_w",
-    ("energy", "cpu"): "package_j_per_image",
-    ("energy", "gpu"): "j_per_image",
-}
 _UNTOLD = {  # what is said where the record says nothing
-    ("speed", "cpu"): "no speed",
-    ("speed", "gpu"): "no speed",
     ("memory", "cpu"): "the worker did not say",
-    ("memory", "gpu"): "the framework does not count it",
+    ("memory", "cuda"): "the framework does not count it",
     ("power", "cpu"): "power is read on GPUs only",
-    ("power", "gpu"): "not read",
     ("energy", "cpu"): "the processor's counters were not read",
-    ("energy", "gpu"): "not read",
 }
