@@ -50,6 +50,13 @@ bench-honesty: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/honesty.py
 	$(VENV)/bin/python benchmarks/kills.py
 
+# Does the loader keep up? resnet50 on JPEGs: make bench-input, or on a GPU with OPTIONS="--gpus 1 --batch 256 --threads 8,16"
+.PHONY: bench-input
+bench-input: $(VENV)/installed
+	$(PIP) --editable '.[data]'
+	$(NETDYNO) frameworks install pytorch-2
+	$(VENV)/bin/python benchmarks/input.py $(OPTIONS)
+
 # Every data format there and back, and against public tools: make bench-formats MNIST=folder/with/its/four/files
 .PHONY: bench-formats
 bench-formats: $(VENV)/installed

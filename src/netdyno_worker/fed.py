@@ -68,26 +68,40 @@ def measure_fed(trainer, stream, settings, emit, clock=time.perf_counter):
     what a pipeline notes of itself."""
     try:
         stream.feed()
-        measure(Fed(trainer, stream), settings, emit, clock)
-        emit("phases", notes=stream.notes, **_phases(trainer, stream, settings.block_s, clock))
+        fed = Fed(trainer, stream)
+        measure(fed, settings, emit, clock)
+        turns = _turns(trainer, fed, settings.block_s, clock)
+        compute_s = median([without for without, _ in turns])
+        phases = _phases(trainer, stream, settings.block_s, clock)
+        emit("phases", notes=stream.notes, turns=turns, compute_s=compute_s, **phases)
     finally:
         stream.close()
 
 
+def _turns(trainer, fed, block_s, clock):
+    """Seconds of a step without and with feeding, in turns: what feeding costs where loading keeps up. Where it does
+    not, what was loaded meanwhile makes the turns with feeding look better than they are."""
+    counts = [_count(each.step, trainer.wait, block_s, clock) for each in (trainer, fed)]
+    return [
+        [_time(each.step, trainer.wait, steps, clock) / steps for each, steps in zip((trainer, fed), counts)]
+        for _ in range(BLOCKS)
+    ]
+
+
 def _phases(trainer, stream, block_s, clock):
-    """Seconds per batch of computing, of loading, and of placing a batch, each as the median of blocks in turns.
+    """Seconds per batch of loading, and of loading and placing it, each as the median of blocks.
 
     What is loaded ahead would make a first block look fast, so each phase's first block is not counted.
     """
-    found = OrderedDict((name, []) for name in ("compute_s", "load_s", "feed_s"))
-    functions = {"compute_s": trainer.step, "load_s": stream.skip, "feed_s": stream.feed}
+    found = OrderedDict((name, []) for name in ("load_s", "feed_s"))
+    functions = {"load_s": stream.skip, "feed_s": stream.feed}
     before = stream.seconds()
     loaded = 0
     for name, times in found.items():
         steps = _count(functions[name], trainer.wait, block_s, clock)
         for _ in range(BLOCKS):
             times.append(_time(functions[name], trainer.wait, steps, clock) / steps)
-        loaded += 0 if name == "compute_s" else steps * BLOCKS
+        loaded += steps * BLOCKS
     after = stream.seconds()
     told = {name: median(times) for name, times in found.items()}
     told["loader"] = {name: (after[name] - before[name]) / max(loaded, 1) for name in after if name != "wait_s"}

@@ -202,8 +202,10 @@ def test_the_integral_reaches_both_edges():
     assert joules_by_power([(1.0, 100.0), (2.0, 200.0)], 0.5, 3.0) == pytest.approx(50 + 150 + 200)
 
 
-def _phases(compute_s, load_s):
-    return {"compute_s": compute_s, "load_s": load_s, "feed_s": load_s, "loader": {"read_s": 0.001, "decode_s": 0.02}}
+def _phases(compute_s, load_s, fed=(STEP_S,) * 5):
+    loader = {"read_s": 0.001, "decode_s": 0.02}
+    turns = [[compute_s, fed_s] for fed_s in fed]
+    return {"compute_s": compute_s, "load_s": load_s, "feed_s": load_s, "loader": loader, "turns": turns}
 
 
 def test_a_loader_slower_than_the_device_is_what_bounds_a_run(tmp_path):
@@ -220,6 +222,14 @@ def test_a_loader_that_is_fast_enough_but_in_the_way_is_told_as_that(tmp_path):
     _trace(tmp_path)
     _events(tmp_path, phases=_phases(compute_s=STEP_S / 2, load_s=STEP_S / 10))
     assert "slowed by feeding (without, it would make 12,800 images/s)" in _read(tmp_path).flags
+
+
+def test_a_machine_that_slowed_down_for_a_while_is_not_mistaken_for_a_slow_feed(tmp_path):
+    """Computing and feeding are timed in turns: if one turn with feeding was as fast, the others had other causes."""
+    _trace(tmp_path)
+    drifting = (STEP_S, STEP_S, STEP_S, STEP_S / 2, STEP_S / 2)
+    _events(tmp_path, phases=_phases(compute_s=STEP_S / 2, load_s=STEP_S / 10, fed=drifting))
+    assert _read(tmp_path).flags == []
 
 
 def test_a_run_that_is_fed_as_fast_as_it_computes_is_not_reproached(tmp_path):

@@ -92,6 +92,9 @@ class MeasuredFed(unittest.TestCase):
         self.assertAlmostEqual(phases["load_s"], 0.004)
         self.assertAlmostEqual(phases["feed_s"], 0.004)
         self.assertEqual(set(phases["loader"]), {"read_s"})
+        for without, fed in phases["turns"]:
+            self.assertAlmostEqual(without, 0.002)
+            self.assertAlmostEqual(fed, 0.006)
         self.assertEqual(phases["notes"], {"order": "as it lies"})
         self.assertTrue(stream.closed)
 

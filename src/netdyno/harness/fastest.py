@@ -10,7 +10,7 @@ from netdyno.harness.launch import Command, launch
 from netdyno.harness.watch import watch
 from netdyno.results.record import Record
 
-LOOK_S = 0.4  # at each execution, once to warm up and once to time
+LOOK_S = 0.25  # at each execution, once to warm up and once to time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,6 @@ from sqlalchemy.exc import IntegrityError
 
 from netdyno.errors import NetdynoError
 from netdyno.results.cell import FIELDS
-from netdyno.results.faults import told
 from netdyno.results.record import Record
 from netdyno.results.rows import from_row
 from netdyno.results.store import Store
@@ -46,7 +45,7 @@ def runs_by_cell(store: Store, *, whole: bool = True) -> Iterator[Record]:
     """
     left_out = {} if whole else LEFT_OUT
     columns = [column for column in RECORDS.columns if column.name not in left_out]
-    with told(store._place), store._engine.connect() as connection:
+    with store.connection() as connection:
         ids = [row.id for row in connection.execute(select(RECORDS.c.id).order_by(*_order(connection)))]
         for some in in_batches(ids):
             rows = _rows_with(connection, columns, some)
@@ -55,7 +54,7 @@ def runs_by_cell(store: Store, *, whole: bool = True) -> Iterator[Record]:
 
 def rows_with(store: Store, table: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The rows of a table that have one of the ids, by id."""
-    with told(store._place), store._engine.connect() as connection:
+    with store.connection() as connection:
         return _rows_with(connection, TABLES[table].columns, ids)
 
 
@@ -118,7 +117,7 @@ class Stage:
 @contextmanager
 def staging(store: Store) -> Iterator[Stage]:
     """A stage on a connection of its own, which takes the temporary tables with it when it is closed."""
-    with told(store._place), _silent("psycopg"), store._engine.connect() as connection:
+    with _silent("psycopg"), store.connection() as connection:
         connection.detach()
         stage = Stage(connection)
         stage.prepare()

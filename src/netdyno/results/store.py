@@ -64,7 +64,7 @@ class Store:
             query = query.where(RECORDS.c[_known(name)] == _comparable(name, value))
         if machine is not None:
             query = query.where(RECORDS.c.machine == machine)
-        with told(self._place), self._engine.connect() as connection:
+        with self.connection() as connection:
             rows = connection.execute(query).mappings().all()
         return [from_row(dict(row)) for row in rows]
 
@@ -73,7 +73,7 @@ class Store:
         names = ("cell_key", "series", "number", "outcome", "graph_digest", "started_at", "ended_at")
         query = select(*(RECORDS.c[name] for name in names)).where(RECORDS.c.machine == machine)
         found: dict[str, list[Finished]] = {}
-        with told(self._place), self._engine.connect() as connection:
+        with self.connection() as connection:
             for row in connection.execute(query.order_by(RECORDS.c.started_at, RECORDS.c.id)):
                 found.setdefault(row.cell_key, []).append(_finished(row))
         return found
@@ -91,7 +91,7 @@ class Store:
         query = select(PROOFS).order_by(*PROOFS.primary_key)
         if machine is not None:
             query = query.where(PROOFS.c.machine == machine)
-        with told(self._place), self._engine.connect() as connection:
+        with self.connection() as connection:
             return [Proof(**row) for row in connection.execute(query).mappings()]
 
     def add_limit(self, limit: Limit) -> None:
@@ -105,7 +105,7 @@ class Store:
     def find_limit(self, machine: str, cell_key: str) -> Limit | None:
         """What was last learned of the cell's largest batch there, whatever the versions."""
         query = select(LIMITS).where(LIMITS.c.machine == machine, LIMITS.c.cell_key == cell_key)
-        with told(self._place), self._engine.connect() as connection:
+        with self.connection() as connection:
             row = connection.execute(query.order_by(LIMITS.c.found_at.desc())).mappings().first()
         return None if row is None else Limit(**row)
 
@@ -119,14 +119,20 @@ class Store:
         query = select(COURSES).order_by(COURSES.c.started_at, COURSES.c.id)
         if machine is not None:
             query = query.where(COURSES.c.machine == machine)
-        with told(self._place), self._engine.connect() as connection:
+        with self.connection() as connection:
             return [course_rows.from_row(dict(row)) for row in connection.execute(query).mappings()]
 
     def has(self, record_id: str) -> bool:
         """Whether a record of that id is kept."""
         query = select(RECORDS.c.id).where(RECORDS.c.id == record_id)
-        with told(self._place), self._engine.connect() as connection:
+        with self.connection() as connection:
             return connection.execute(query).first() is not None
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """For a query; what goes wrong is told in a sentence."""
+        with told(self._place), self._engine.connect() as connection:
+            yield connection
 
     def close(self) -> None:
         self._engine.dispose()
