@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from netdyno.report.page_bars import grouping
 from netdyno.report.page_compact import compact, epoch_s, evenly, script_safe
 from netdyno.report.page_data import PageData, repeating_command
 from netdyno.report.page_rows import place_name, results_by_cell, row_of
-from netdyno.results.bulk import runs_by_cell
+from netdyno.results.bulk import runs_by_cell, traces_of
 from netdyno.results.result import results_of
 from netdyno.results.store import open_store
 
@@ -186,3 +187,27 @@ def test_too_many_groups_become_one_for_each_manner():
     found = grouping(rows(*many, runs_of(batch=4, framework="gamma", runs=1)))
     assert found.left_out == 8
     assert [row.cell.batch for row in found.rows] == [4, 4, 4]
+
+
+TRACE = {"power_w": [[0.1 * place, 500.0 + place] for place in range(20)]}
+
+
+def test_a_page_has_the_same_traces_whether_records_bring_them_or_the_store_is_asked(tmp_path):
+    with open_store(str(tmp_path / "r.sqlite")) as store:
+        for record in runs_of(trace=TRACE):
+            store.add(record)
+        data = PageData(frozenset())
+        for result in results_by_cell(runs_by_cell(store, whole=False)):
+            data.add(result)
+        data.add_traces(partial(traces_of, store))
+        _, told = carried(store.records())
+    assert column(json.loads(data.to_json()), "trace") == column(told, "trace") != [[]]
+
+
+def test_of_very_many_results_no_trace_is_even_read(monkeypatch):
+    monkeypatch.setattr(page_data, "MOST_TRACED", 1)
+    data = PageData(frozenset())
+    for result in results_of([*runs_of(framework="f1"), *runs_of(framework="f2")]):
+        data.add(result)
+    data.add_traces(pytest.fail)
+    assert "no traces" in data.left_out()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from netdyno.errors import NetdynoError, unknown
 from netdyno.report.appendix import appendix_charts, appendix_latex
 from netdyno.report.charts import Chart, write_chart
 from netdyno.report.console import talk_console
-from netdyno.results.bulk import runs_by_cell
+from netdyno.results.bulk import runs_by_cell, traces_of
 from netdyno.results.compare import fields_of
 from netdyno.results.export import EXPORTS, export_file
 from netdyno.results.selection import Selection
@@ -76,7 +77,8 @@ def page_text(asked: Asked, tell: Tell) -> str:
         message = f"a page needs {error.name}, which is missing."
         raise NetdynoError(message, hint="Install it: pip install 'netdyno[report]'.") from error
     contents = Contents(
-        results=results_by_cell(runs_by_cell(asked.store), asked.selector),
+        results=results_by_cell(runs_by_cell(asked.store, whole=False), asked.selector),
+        traces=partial(traces_of, asked.store),
         proofs=asked.store.proofs(),
         courses=() if asked.selector else asked.store.courses(),
         selector=asked.selector,

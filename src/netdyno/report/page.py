@@ -21,7 +21,7 @@ from netdyno.report.headline_contests import Contests, Proved, proved_of
 from netdyno.report.page_availability import Reasons, availability
 from netdyno.report.page_compact import epoch_s
 from netdyno.report.page_courses import lessons
-from netdyno.report.page_data import PageData
+from netdyno.report.page_data import PageData, Traces
 from netdyno.report.page_reference import reference_section
 from netdyno.report.page_rows import Row
 from netdyno.report.page_sections import Section, cases, section, slug
@@ -37,9 +37,11 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What a page is made of. `results` is read once and may be a stream."""
+    """What a page is made of. `results` is read once and may be a stream; `traces` gives what was read over time in
+    runs by their ids, where the results do not bring it along."""
 
     results: Iterable[Result]
+    traces: Traces | None = None
     proofs: Sequence[Proof] = ()
     courses: Sequence[Course] = ()
     selector: str = ""
@@ -68,6 +70,8 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
     proved = proved_of(contents.proofs)
     data, contests = PageData(proved), Contests()
     rows = _read(contents, data, contests, tell)
+    if contents.traces is not None:
+        data.add_traces(contents.traces)
     drawn, undrawn = cases(rows)
     sections = [section(case, found) for case, found in drawn.items()]
     reasons = Reasons()

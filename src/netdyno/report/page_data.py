@@ -7,7 +7,7 @@ are kept, evenly over time, and the page says so.
 import json
 import shlex
 from array import array
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from netdyno.report.headline import complaints
@@ -15,15 +15,19 @@ from netdyno.report.headline_contests import Proved
 from netdyno.report.page_compact import compact, dumped, epoch_s, evenly, finite, script_safe
 from netdyno.report.page_rows import Row, row_of
 from netdyno.report.palette import look
+from netdyno.results.bulk import in_batches
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record
 from netdyno.results.result import Result
 from netdyno.results.statistics import images_per_s
 
+Traces = Callable[[Sequence[str]], Mapping[str, Mapping[str, Any]]]
+
 BLOCKS = 300_000  # of all runs together; beyond, fewer are kept of each
 TRACE_POINTS = 60_000  # of all traces together
 MOST_BLOCKS, FEWEST_BLOCKS = 200, 5  # of a run
 MOST_POINTS, FEWEST_POINTS = 200, 10  # of a trace; with fewer it is not worth drawing
+MOST_TRACED = TRACE_POINTS // FEWEST_POINTS  # results; with more none has a trace, so that none is even read
 NAMED_RUNS = 5_000  # with more runs than that their folders' names are left out
 VOLATILE = "load"  # of an environment: different in every run, so kept with the run
 
@@ -54,15 +58,26 @@ class PageData:
         self._rows: list[list[Any]] = []
         self._runs: list[list[list[Any]]] = []
         self._traces = 0
+        self._traced: dict[str, int] = {}  # the run whose trace a row shows, and the row's place
+        self._is_untraced = False
         self.run_count = 0
 
     def add(self, result: Result) -> Row:
         """Keep what the page needs of it."""
         row = row_of(result, self._proved)
+        if result.measured:
+            self._traced[result.measured[-1].id] = len(self._rows)
         self._rows.append(self._row(row, result))
         self._runs.append([self._run(record) for record in result.records])
         self.run_count += len(result.records)
         return row
+
+    def add_traces(self, traces: Traces) -> None:
+        """Of the last measured run of each result; of none if there are too many to draw."""
+        self._is_untraced = len(self._traced) > MOST_TRACED
+        for some in in_batches([] if self._is_untraced else self._traced):
+            for id_, trace in traces(some).items():
+                self._rows[self._traced[id_]][TRACE_AT] = self._curves(trace)
 
     def left_out(self) -> str:
         """What there was no room for, in words; empty if there was room for all."""
@@ -96,7 +111,7 @@ class PageData:
     @property
     def _points_each(self) -> int:
         fair = min(MOST_POINTS, TRACE_POINTS // max(self._traces, 1))
-        return fair if fair >= FEWEST_POINTS else 0
+        return fair if fair >= FEWEST_POINTS and not self._is_untraced else 0
 
     def _looks(self) -> dict[int, tuple[str, str, int]]:
         texts = list(self._texts)
@@ -125,7 +140,7 @@ class PageData:
             "readings": self._values(result.readings),
             "absent": [[self._text(name), self._text(why)] for name, why in result.absent.items()],
             "steps": [compact(value) for value in result.step_s.values()],
-            "trace": self._trace(result),
+            "trace": self._curves(result.measured[-1].trace) if result.measured else [],
         }
         return [values[name] for name in COLUMNS]
 
@@ -152,11 +167,10 @@ class PageData:
         }
         return [values[name] for name in RUN_COLUMNS]
 
-    def _trace(self, result: Result) -> list[tuple[int, "array[float]"]]:
-        """Of the last measured run: what each reading was, as seconds and value in turn."""
-        kept: Mapping[str, Any] = getattr(result.measured[-1], "trace", {}) if result.measured else {}
+    def _curves(self, trace: Mapping[str, Any] | None) -> list[tuple[int, "array[float]"]]:
+        """What each reading was, as seconds and value in turn."""
         found = []
-        for name, points in kept.items():
+        for name, points in (trace or {}).items():
             if len(points) >= FEWEST_POINTS:
                 flat = array("f", (number for point in evenly(points, MOST_POINTS) for number in point))
                 found.append((self._text(name), flat))

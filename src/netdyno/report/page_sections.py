@@ -65,14 +65,18 @@ class Section:
 
 
 def cases(rows: Iterable[Row]) -> tuple[dict[Case, list[Row]], dict[Case, list[Row]]]:
-    """The rows of each case in order of names: those with charts, and those there is no room for."""
+    """The rows of each case: those with charts, where most frameworks met first; and those there is no room for."""
     found: dict[Case, list[Row]] = {}
     for row in rows:
         if not is_instrument(row.cell.framework):
             found.setdefault((row.cell.dataset, row.cell.network), []).append(row)
     most = sorted(found, key=lambda case: (-len(found[case]), case))[:MOST_SECTIONS]
-    drawn = {case: found[case] for case in sorted(most)}
+    drawn = {case: found[case] for case in sorted(most, key=lambda case: (-_frameworks(found[case]), case))}
     return drawn, {case: found[case] for case in sorted(found.keys() - drawn.keys())}
+
+
+def _frameworks(rows: Sequence[Row]) -> int:
+    return len({row.cell.framework for row in rows})
 
 
 def section(case: Case, rows: Sequence[Row]) -> Section:

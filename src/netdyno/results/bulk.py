@@ -58,6 +58,13 @@ def rows_with(store: Store, table: str, ids: Sequence[str]) -> dict[str, dict[st
         return _rows_with(connection, TABLES[table].columns, ids)
 
 
+def traces_of(store: Store, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """What was read over time in the runs of these ids, by id; runs without are left out."""
+    with store.connection() as connection:
+        rows = _rows_with(connection, (RECORDS.c.id, RECORDS.c.trace), ids)
+    return {id_: row["trace"] for id_, row in rows.items() if row["trace"]}
+
+
 def in_batches(values: Iterable[T]) -> Iterator[list[T]]:
     """The values, a few hundred at a time."""
     waiting = iter(values)
