@@ -76,8 +76,9 @@ class PageData:
         """Of the last measured run of each result; of none if there are too many to draw."""
         self._is_untraced = len(self._traced) > MOST_TRACED
         for some in in_batches([] if self._is_untraced else self._traced):
-            for id_, trace in traces(some).items():
-                self._rows[self._traced[id_]][TRACE_AT] = self._curves(trace)
+            found = traces(some)
+            for id_ in some:  # in the rows' order, whatever a database's is
+                self._rows[self._traced[id_]][TRACE_AT] = self._curves(found.get(id_))
 
     def left_out(self) -> str:
         """What there was no room for, in words; empty if there was room for all."""
