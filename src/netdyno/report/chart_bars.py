@@ -14,7 +14,7 @@ from netdyno.results.words import number
 
 ROW, HEADING, GAP = 19, 20, 8  # pixels
 THICK = 13
-WIDEST_NAME = 165
+WIDEST_NAME = 185
 EDGE = 8
 SEEN = 0.008  # of the axis: a shorter whisker would only blur the end of a bar
 WEAK = "{}: a weak measurement"
