@@ -20,6 +20,7 @@ from formats_photos import make_photos
 from netdyno.frameworks.home import home
 from netdyno.results.result import Result, results_of
 from netdyno.results.store import open_store
+from netdyno.results.words import number
 
 FRAMEWORK = "pytorch-2"
 NETWORK = "resnet50/imagenet"
@@ -96,7 +97,7 @@ def tell(results: list[Result]) -> None:
             f"{read.get('load_images_per_s', 0):>10,.0f}{read.get('feed_images_per_s', 0):>10,.0f}{compute:>11,.0f}"
         )
         names = f"{result.cell.data:<10}{result.cell.threads:>8}"
-        print(f"{names}{speeds}{speed:>9,.0f}{speed / compute:>12.1%}  {result.verdict}", flush=True)
+        print(f"{names}{speeds}{number(speed):>9}{speed / compute:>12.1%}  {result.verdict}", flush=True)
 
 
 def netdyno(variables: dict[str, str], *arguments: str) -> None:
