@@ -155,15 +155,24 @@ def test_a_kept_trace_is_drawn(visit, report, tmp_path):
     text = report.read_text(encoding="utf-8")
     told = data_of(text)
     points = [[n / 10, 500 + n] for n in range(20)]
+    names = ["power_w", "sm_clock_mhz", "constructor"]
+    first = len(told["texts"])
+    told["texts"] += names
     for row in told["rows"]:
-        row[told["columns"].index("trace")] = [[0, points], [1, points]]
+        row[told["columns"].index("trace")] = [
+            [first, points],
+            [first + 1, [[0, 1980], [2, 1980]]],
+            [first + 2, points],
+        ]
     copy = tmp_path / "report.html"
     copy.write_text(re.sub(r'(id="data">).*?(</script>)', lambda found: found[1] + json.dumps(told) + found[2], text))
     page = visit(copy)
     page.locator("#rows button").first.click()
     expect(page.get_by_role("heading", name="While it ran")).to_be_visible()
-    expect(page.locator("svg.trace polyline")).to_have_count(2)
-    expect(page.locator("svg.trace").first).to_have_attribute("aria-label", re.compile(r": 500 to 519, 1\.9 s$"))
+    expect(page.locator("svg.trace polyline")).to_have_count(3)
+    said = ["Power: 500 to 519 W, 1.9 s", "SM clock: 1,980 MHz throughout, 2 s", "constructor: 500 to 519, 1.9 s"]
+    for place, words in enumerate(said):
+        expect(page.locator("svg.trace").nth(place)).to_have_attribute("aria-label", words)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -172,10 +172,10 @@ class PageData:
         """What each reading was, as seconds and value in turn."""
         found = []
         for name, points in (trace or {}).items():
-            if len(points) >= FEWEST_POINTS:
+            if len(points) > 1:  # two are a level line
                 flat = array("f", (number for point in evenly(points, MOST_POINTS) for number in point))
                 found.append((self._text(name), flat))
-        self._traces += len(found)
+        self._traces += sum(len(flat) >= 2 * FEWEST_POINTS for _, flat in found)
         return found
 
     def _values(self, readings: Mapping[str, float]) -> list[float | int | None]:

@@ -338,19 +338,35 @@
     chart.style.setProperty("--colour", `var(${look(row)[1]})`);
     return chart;
   };
+  const traced = {
+    power_w: ["Power", "W", 1],
+    sm_clock_mhz: ["SM clock", "MHz", 1],
+    memory_clock_mhz: ["Memory clock", "MHz", 1],
+    memory_bytes: ["Device memory", "MiB", 2 ** -20],
+    temperature_c: ["Temperature", "°C", 1],
+    utilisation: ["Utilisation", "%", 100],
+    host_memory_bytes: ["Host memory", "MiB", 2 ** -20],
+    busy_cores: ["Busy cores", "", 1],
+    package_w: ["Package power", "W", 1],
+  };
   const traceChart = (name, points) => {
     const [width, height] = [340, 96];
+    const [title, unit, scale] = Object.hasOwn(traced, name) ? traced[name] : [name, "", 1];
     const [first, last] = [points[0][0], points[points.length - 1][0]];
-    const [low, high] = span(points.map(([, read]) => read));
+    const reads = points.map(([, read]) => read * scale);
+    const [least, most] = [Math.min(...reads), Math.max(...reads)];
+    // A tenth of the value is the least that fills the height: a degree more should not look like a cliff.
+    const room = Math.max(most - least, Math.abs(most) / 10, 1e-9) * 1.1;
+    const low = (least + most - room) / 2;
     const x = (second) => ((second - first) / (last - first || 1)) * width;
-    const y = (read) => 20 + (1 - (read - low) / (high - low)) * (height - 24);
-    const reads = points.map(([, read]) => read);
-    const ends = `${number(Math.min(...reads))} to ${number(Math.max(...reads))}, ${seconds(last - first)}`;
-    const line = points.map(([second, read]) => `${x(second).toFixed(1)},${y(read).toFixed(1)}`).join(" ");
+    const y = (read) => 20 + (1 - (read - low) / room) * (height - 24);
+    const range = least === most ? `${number(most)} ${unit} throughout` : `${number(least)} to ${number(most)} ${unit}`;
+    const words = `${title}: ${range.replace(/ +/g, " ").trim()}, ${seconds(last - first)}`;
+    const line = points.map(([second], place) => `${x(second).toFixed(1)},${y(reads[place]).toFixed(1)}`).join(" ");
     return draw(
       "svg",
-      { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${name}: ${ends}`, class: "trace" },
-      draw("text", { x: 0, y: 12 }, `${name}: ${ends}`),
+      { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words, class: "trace" },
+      draw("text", { x: 0, y: 12 }, words),
       draw("polyline", { points: line }),
     );
   };
