@@ -53,7 +53,6 @@ bench-honesty: $(VENV)/installed
 # Does the loader keep up? resnet50 on JPEGs: make bench-input, or on a GPU with OPTIONS="--gpus 1 --batch 256 --threads 8,16"
 .PHONY: bench-input
 bench-input: $(VENV)/installed
-	$(PIP) --editable '.[data]'
 	$(NETDYNO) frameworks install pytorch-2
 	$(VENV)/bin/python benchmarks/input.py $(OPTIONS)
 
@@ -61,7 +60,6 @@ bench-input: $(VENV)/installed
 .PHONY: bench-formats
 bench-formats: $(VENV)/installed
 	$(if $(MNIST),,$(error expected MNIST=FOLDER with your copy of its four files))
-	$(PIP) --editable '.[data]'
 	$(NETDYNO) frameworks install tensorflow-2 mxnet-1.9
 	$(VENV)/bin/python benchmarks/formats.py --mnist $(MNIST)
 
@@ -75,7 +73,7 @@ $(VENV)/bin/python:
 	  { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(VENV)/bin/python install --quiet pip; }
 
 $(VENV)/installed: $(VENV)/bin/python pyproject.toml
-	$(PIP) --editable .
+	$(PIP) --editable '.[data,report]'
 	touch $@
 
 $(VENV)/installed-for-tests: $(VENV)/installed

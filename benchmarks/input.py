@@ -73,19 +73,8 @@ def cell(options: argparse.Namespace, data: str, threads: str) -> list[str]:
     where = ["--gpus", str(options.gpus)] if options.gpus else ["--cpu"]
     how = ["--precision", options.precision, "--execution", options.execution, "--batch", options.batch]
     effort = ["--runs", options.runs, "--seconds", options.seconds]
-    return [
-        "--network",
-        NETWORK,
-        "--framework",
-        FRAMEWORK,
-        "--data",
-        data,
-        "--threads",
-        threads,
-        *where,
-        *how,
-        *effort,
-    ]
+    what = ["--network", NETWORK, "--framework", FRAMEWORK, "--data", data, "--threads", threads]
+    return what + where + how + effort
 
 
 def tell(results: list[Result]) -> None:

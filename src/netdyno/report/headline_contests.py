@@ -183,7 +183,7 @@ def _two_best(contenders: Sequence[Contender], metric: Metric) -> list[Contender
 
 
 def _odds(first: Contender, second: Contender, metric: Metric) -> Odds:
-    """How often the worse figure holds the better one, or the better speed the worse."""
+    """How many times better the first is, as `compare` sees it."""
     sides = (second.result, first.result) if metric.more_is_better else (first.result, second.result)
     found = compare(*sides, Question(metric=metric.compared))
     if found.ratio is None:
