@@ -99,12 +99,14 @@ def _probe(adapter, request, emit):
 
     Where others look at the same time, all compile side by side; then each times its own while the others wait.
     """
-    weights = Weights(read_program(request["training"]), request["seed"], keep=True)
+    program = read_program(request["training"])
+    weights, batch = Weights(program, request["seed"], keep=True), synthetic_batch(program, request["seed"])
 
     def look(execution, timed):
         asked = dict(request, execution=execution)
         try:
-            trainer = prepare(adapter, asked, emit, weights)
+            trainer, _ = build(adapter, asked, asked, emit, weights)
+            trainer.feed(batch)
             trainer.step()
             trainer.wait()
             return {"seconds_per_step": probe(trainer, request["seconds"])} if timed else {}
@@ -117,10 +119,9 @@ def _probe(adapter, request, emit):
             trainer = None
             gc.collect()
 
-    if request["turn"] is not None:
-        with turn(request["turn"], alone=False):
-            for execution in request["executions"]:
-                look(execution, timed=False)
+    with turn(request["turn"], alone=False):
+        for execution in request["compile"]:
+            look(execution, timed=False)
     with turn(request["turn"], alone=True):
         for execution in request["executions"]:
             emit("probe", execution=execution, **look(execution, timed=True))
@@ -179,9 +180,9 @@ def _builder_beside(adapter, request):
 TASKS = {"measure": _measure, "prove": _prove, "probe": _probe, "fit": _fit, "train": _train}
 
 
-def prepare(adapter, request, emit, weights=None):
+def prepare(adapter, request, emit):
     """A trainer that has been built and fed: what a run measures."""
-    trainer, program = build(adapter, request, request, emit, weights)
+    trainer, program = build(adapter, request, request, emit)
     trainer.feed(synthetic_batch(program, request["seed"]))
     return trainer
 

@@ -22,7 +22,7 @@ class Weights(object):
             return self._kept[name].copy()
         parameter = self._parameters[name]
         array = draw(parameter.initial, name, parameter.shape, self._seed)
-        self._hashes[name] = hashlib.sha256(array.tobytes()).hexdigest()
+        self._hashes[name] = hashlib.sha256(np.ascontiguousarray(array)).hexdigest()
         if self._kept is not None:
             self._kept[name] = array.copy()
         return array

@@ -2,10 +2,11 @@
 
 import hashlib
 import unittest
+import zlib
 
 import numpy as np
 
-from netdyno_worker.draws import draw
+from netdyno_worker.draws import CHUNK, draw
 from netdyno_worker.program import Parameter, Program
 from netdyno_worker.weights import Weights
 
@@ -23,6 +24,14 @@ class DrawsTest(unittest.TestCase):
         self.assertEqual(fingerprint(draw(UNIFORM, "conv1.weight", (6, 1, 5, 5), 1)), UNIFORM_BITS)
         self.assertEqual(fingerprint(draw(NORMAL, "input/images", (4, 1, 8, 8), 1)), NORMAL_BITS)
         self.assertEqual(fingerprint(draw(LABELS, "input/labels", (64,), 1)), LABEL_BITS)
+
+    def test_a_long_draw_is_the_same_as_one_made_at_once(self):
+        state = np.random.RandomState(zlib.crc32(b"long") + 1)
+        at_once = state.uniform(-0.5, 0.5, size=(3, CHUNK + 1)).astype(np.float32)
+        self.assertTrue(np.array_equal(draw(UNIFORM, "long", (3, CHUNK + 1), 1), at_once))
+        state = np.random.RandomState(zlib.crc32(b"long") + 1)
+        at_once = state.normal(0.0, 1.0, size=(2 * CHUNK + 1,)).astype(np.float32)
+        self.assertTrue(np.array_equal(draw(NORMAL, "long", (2 * CHUNK + 1,), 1), at_once))
 
     def test_values_lie_where_the_rule_says(self):
         uniform = draw(UNIFORM, "w", (1000,), 3)

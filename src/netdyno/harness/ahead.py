@@ -24,7 +24,7 @@ from netdyno.harness.run import Campaign
 from netdyno.results.cell import Cell
 from netdyno.results.limit import speaks_of_memory
 
-CORES_EACH = 2  # a compiler starts processes of its own, but waits for most of its time for one
+COMPILED = "compiled"  # how the names of executions begin that compile; what one compiles serves the others
 POLL_S = 0.25
 
 
@@ -56,7 +56,7 @@ def compile_ahead(cells: Iterable[Cell], campaign: Campaign, follower: Follower)
             raise _Stopped
 
     ordered = sorted(cells, key=lambda cell: _size(cell, campaign), reverse=True)  # or the largest would end alone
-    with ThreadPoolExecutor(max_workers=max(1, (os.cpu_count() or 1) // CORES_EACH)) as pool:
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         futures = {cell: pool.submit(_compile, cell, campaign, stop_if_told) for cell in ordered}
         try:
             _follow(list(futures.values()), follower)
@@ -78,7 +78,8 @@ def _compile(cell: Cell, campaign: Campaign, on_poll: Callable[[], None]) -> Cho
     request = measure_request(cell, campaign.bench.training(cell), campaign.side(cell), {})
     executions = list(find_spec(cell.framework).executions_on(cell.device))
     with tempfile.TemporaryDirectory(dir=scratch, prefix="look-") as name:
-        asked = probe_request(request, executions) | {"turn": str(scratch / "turn.lock")}
+        compiled = [execution for execution in executions if execution.startswith(COMPILED)][:1]
+        asked = probe_request(request, executions) | {"compile": compiled, "turn": str(scratch / "turn.lock")}
         return look(campaign.command(cell, Path(name)), asked, campaign.settings.deadline_s, on_poll)
 
 
@@ -103,5 +104,5 @@ def _compiles(cell: Cell) -> bool:
     return (
         cell.device == "cuda"
         and find_spec(cell.framework).keeps_compiled
-        and (cell.execution == FASTEST or cell.execution.startswith("compiled"))
+        and (cell.execution == FASTEST or cell.execution.startswith(COMPILED))
     )

@@ -65,7 +65,7 @@ def choose(story: Story, executions: list[str]) -> Choice:
 def probe_request(request: Mapping[str, Any], executions: list[str]) -> dict[str, Any]:
     """The request of a run, asked as a look at several executions."""
     kept = {name: value for name, value in request.items() if name not in ("settings", "execution")}
-    return {**kept, "task": "probe", "executions": executions, "seconds": LOOK_S, "turn": None}
+    return {**kept, "task": "probe", "executions": executions, "compile": [], "seconds": LOOK_S, "turn": None}
 
 
 def _why(story: Story, event: Mapping[str, Any] | None) -> str:
