@@ -43,8 +43,8 @@ OUT_OF_MEMORY_WORDS = (
 
 
 def main(arguments):
-    """`request.json events.jsonl` → exit code: 0 if the last word was `done`, else 1."""
-    request_path, events_path = arguments
+    """`request.json events.jsonl [hold]` → exit code: 0 if the last word was `done`, else 1."""
+    request_path, events_path = arguments[:2]
     _die_with_the_host()
     with open(events_path, "a") as file:
         emit = Events(file)
@@ -54,6 +54,8 @@ def main(arguments):
             sys.path[1:1] = request["module_path"]
             adapters.__path__.extend(request["adapter_path"])
             adapter = load_adapter(request["adapter"])
+            if "hold" in arguments[2:] and not sys.stdin.readline():
+                return 1  # there is nobody any more to say go on
             emit("hello", protocol=PROTOCOL, worker=request["worker"], **_versions(adapter))
             TASKS[request["task"]](adapter, request, emit)
         except Unsupported as error:

@@ -39,6 +39,7 @@ class Spec:
     executions_cuda: tuple[str, ...] = ()  # which it has besides on an NVIDIA GPU
     requirements_cuda: tuple[str, ...] = ()  # in place of `requirements` where there is an NVIDIA GPU
     keeps_compiled: bool = False  # on disk, so that the next process need not compile again
+    imports_without_device: bool = False  # importing it touches no GPU, so that it may be done beside a run
     native_format: str = ""  # of the files that its own input pipeline reads; none if it has no pipeline
     compile_cache: str = ""  # the variable that names the folder in which it keeps what it compiled
     cpu_index: str = ""  # an extra package index with smaller builds, where there is no GPU
@@ -144,7 +145,7 @@ _TEXTS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "program": (_ANY, "a path relative to the TOML file"),
     "runs_with": (_ANY, "the name of a command"),
 }
-_FLAGS = ("keeps_compiled",)
+_FLAGS = ("keeps_compiled", "imports_without_device")
 _LISTS: Mapping[str, bool] = {  # field: whether it may be left out
     "requirements": False,
     "devices": False,

@@ -1,4 +1,4 @@
-"""How a worker is started: its own process group, no input, output drained and capped, threads set."""
+"""How a worker is started: its own process group, no input but a word to go on, output drained, threads set."""
 
 import os
 import subprocess
@@ -25,6 +25,7 @@ class Command:
     threads: int
     variables: Mapping[str, str] = field(default_factory=dict)  # what the framework needs to be told
     program: Path | None = None
+    holds: bool = False  # once it has imported its framework, until it is told to go on
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,15 @@ class Running:
 
     process: subprocess.Popen[bytes]
     drains: tuple[threading.Thread, ...]
+
+    def go_on(self) -> None:
+        """Tell a worker that holds; one that has ended meanwhile does not listen."""
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(b"\n")
+            self.process.stdin.close()
+        except BrokenPipeError:
+            return
 
     def finish_output(self) -> None:
         """Wait until both streams are closed and written down; a stray grandchild may hold one open."""
@@ -48,13 +58,13 @@ def launch(command: Command) -> Running:
     """
     worker = [str(command.program)] if command.program else ["-I", str(command.worker)]
     files = [str(command.folder.resolve() / name) for name in ("request.json", "events.jsonl")]
-    arguments = [str(command.python), *worker, *files]
+    arguments = [str(command.python), *worker, *files, *(["hold"] if command.holds else [])]
     try:
         process = subprocess.Popen(
             arguments,
             cwd=command.worker.parent,
             env={**os.environ, **worker_variables(command.threads), **command.variables},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if command.holds else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,

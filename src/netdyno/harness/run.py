@@ -2,9 +2,10 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,11 +21,12 @@ from netdyno.harness.fastest import Choice, earlier_choice, look, probe_request
 from netdyno.harness.feeding import Larder, larder_key
 from netdyno.harness.folder import RunFolders, write_json
 from netdyno.harness.judge import judge
-from netdyno.harness.launch import Command, launch
+from netdyno.harness.launch import Command
 from netdyno.harness.plan import Plan, PlannedRun
 from netdyno.harness.readings import TRACE, take_readings
 from netdyno.harness.request import WorkerSide, measure_request
 from netdyno.harness.settings import Settings
+from netdyno.harness.standby import Ready, Standby, enough_cores, standing_by
 from netdyno.harness.watch import Ending, watch
 from netdyno.results.cell import Cell
 from netdyno.results.cores import crowding
@@ -81,14 +83,17 @@ class Campaign:
 def carry_out(plan: Plan, campaign: Campaign, observer: Observer) -> list[Record]:
     """Make every run of the plan; a record is in the store before the next run starts."""
     records = []
-    for run in plan.runs:
-        folder = campaign.folders.make(run.cell.label())
-        observer.started(run, folder)
-        record = _carry_out_one(run, folder, campaign, observer)
-        campaign.store.add(record)
-        campaign.folders.forget()
-        observer.ended(record)
-        records.append(record)
+    with standing_by() as standby:
+        for run, following in zip_longest(plan.runs, plan.runs[1:]):
+            ready = standby.take()
+            folder = ready.folder if ready else campaign.folders.make(run.cell.label())
+            observer.started(run, folder)
+            ready = ready or _make_ready(run, folder, campaign, observer)
+            record = _carry_out_one(ready, campaign, _beside(folder, following, standby, campaign, observer))
+            campaign.store.add(record)
+            campaign.folders.forget()
+            observer.ended(record)
+            records.append(record)
     return records
 
 
@@ -108,21 +113,49 @@ def recover(campaign: Campaign) -> Record | None:
     return record
 
 
-def _carry_out_one(run: PlannedRun, folder: Path, campaign: Campaign, observer: Observer) -> Record:
+def _carry_out_one(ready: Ready, campaign: Campaign, on_poll: Callable[[], None]) -> Record:
+    gpus = campaign.gpus if ready.about["cell"]["device"] == "cuda" else ()
+    with monitoring(ready.folder / TRACE, gpus) as monitor:
+        about = {**ready.about, "started_at": _now(), "launched": time.monotonic()}
+        write_json(ready.folder / "run.json", about)
+        campaign.folders.point_at(ready.folder)
+        running = ready.begin()
+        monitor.watch(running.process.pid)
+        ending = watch(running, campaign.settings.deadline_s, on_poll)
+    return _record(ready.folder, about, ending)
+
+
+def _beside(
+    folder: Path, following: PlannedRun | None, standby: Standby, campaign: Campaign, observer: Observer
+) -> Callable[[], None]:
+    """What is done again and again while the run in this folder goes on; the first time, the next one is called."""
+    called = [following] if following and _may_stand_by(following, campaign) else []
+
+    def poll() -> None:
+        if called:
+            run = called.pop()
+            standby.hold(lambda: _make_ready(run, campaign.folders.make(run.cell.label()), campaign, observer))
+        standby.keep_still_after_first_step_in(folder)
+        observer.polled()
+
+    return poll
+
+
+def _may_stand_by(run: PlannedRun, campaign: Campaign) -> bool:
+    """Not where its execution is still to be found, which takes the device."""
+    spec = find_spec(run.cell.framework)
+    able = run.cell.device == "cuda" and spec.imports_without_device and spec.program is None
+    return able and enough_cores() and (run.cell.execution != FASTEST or _known_choice(run, campaign) is not None)
+
+
+def _make_ready(run: PlannedRun, folder: Path, campaign: Campaign, observer: Observer) -> Ready:
     command, request, about = _prepare(run, folder, campaign)
     if run.cell.execution == FASTEST:
-        choice = _choice(run, (command, request), campaign, observer)
+        choice = _known_choice(run, campaign) or _look(run, (command, request), campaign, observer)
         request |= {"execution": choice.execution}
         about |= {"choice": choice.for_record()}
     write_json(folder / "request.json", request)
-    with monitoring(folder / TRACE, campaign.gpus if run.cell.device == "cuda" else ()) as monitor:
-        about |= {"started_at": _now(), "launched": time.monotonic()}
-        write_json(folder / "run.json", about)
-        campaign.folders.point_at(folder)
-        running = launch(command)
-        monitor.watch(running.process.pid)
-        ending = watch(running, campaign.settings.deadline_s, observer.polled)
-    return _record(folder, about, ending)
+    return Ready(folder=folder, command=command, about=about)
 
 
 def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> tuple[Command, dict[str, Any], dict[str, Any]]:
@@ -149,12 +182,14 @@ def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> tuple[Command
     return campaign.command(cell, folder), request, about
 
 
-def _choice(run: PlannedRun, asked: tuple[Command, dict[str, Any]], campaign: Campaign, observer: Observer) -> Choice:
-    """The execution for a cell that wants the fastest: as in the series so far, or by a look at each."""
+def _known_choice(run: PlannedRun, campaign: Campaign) -> Choice | None:
+    """The execution of a cell that wants the fastest, where it was found already: in its series, or ahead."""
     where = {**run.cell.as_dict(), "series": run.series}
-    earlier = earlier_choice(campaign.store.records(where, machine=campaign.machine))
-    if known := earlier or campaign.choices.get(run.cell):
-        return known
+    return earlier_choice(campaign.store.records(where, machine=campaign.machine)) or campaign.choices.get(run.cell)
+
+
+def _look(run: PlannedRun, asked: tuple[Command, dict[str, Any]], campaign: Campaign, observer: Observer) -> Choice:
+    """A short look at each execution."""
     executions = list(find_spec(run.cell.framework).executions_on(run.cell.device))
     command, request = asked
     return look(command, probe_request(request, executions), campaign.settings.deadline_s, observer.polled)

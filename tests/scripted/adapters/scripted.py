@@ -27,7 +27,7 @@ def build(job):
 
 
 def _say(**event):
-    with open(sys.argv[-1], "a") as file:
+    with open(sys.argv[2], "a") as file:
         file.write(json.dumps(event) + "\n")
 
 
@@ -62,13 +62,13 @@ def _flood():
 
 
 def _half_line():
-    with open(sys.argv[-1], "a") as file:
+    with open(sys.argv[2], "a") as file:
         file.write('{"event": "sample", "ste')
     os._exit(1)
 
 
 def _garbage():
-    with open(sys.argv[-1], "a") as file:
+    with open(sys.argv[2], "a") as file:
         file.write("not json\n")
 
 
