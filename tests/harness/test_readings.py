@@ -87,6 +87,17 @@ def test_a_counter_that_disagrees_with_the_integral_is_told(tmp_path):
     assert found.flags == ["energy sources disagree (integral +6.4% off the counter)"]
 
 
+def test_what_may_come_from_the_moments_at_which_a_swinging_power_was_seen_is_no_disagreement(tmp_path):
+    def swinging(at):
+        return 300.0 if int(at * 10 + 0.01) % 2 else 500.0
+
+    _trace(tmp_path, watts=415.0, busy={"gpu0.power_instant_w": swinging})
+    _events(tmp_path)
+    found = _read(tmp_path)
+    assert found.values["energy_disagreement"] == pytest.approx(-0.036, abs=0.005)  # over 2 %
+    assert found.flags == []
+
+
 def test_a_reading_that_could_not_be_made_is_absent_with_its_reason_and_never_zero(tmp_path):
     _trace(tmp_path, without=["gpu0.energy_j"], missing={"gpu0.energy_j": "this GPU does not offer it"})
     _events(tmp_path)

@@ -1,7 +1,9 @@
 """How much energy a window took, from a counter of joules and from samples of watts."""
 
+import math
+import statistics
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 Series = Sequence[tuple[float, float]]
 """(time in seconds, value) in order of time."""
@@ -29,3 +31,14 @@ def joules_by_power(series: Series, start: float, end: float) -> float:
     """The integral by trapezoids; the first and the last reading stand for the edges."""
     inner = sum((after - at) * (watts + next_watts) / 2 for (at, watts), (after, next_watts) in pairwise(series))
     return inner + (series[0][0] - start) * series[0][1] + (end - series[-1][0]) * series[-1][1]
+
+
+def sampling_error(series: Series) -> float:
+    """The relative standard error of the mean of a power that is seen now and then, and changes with the step.
+
+    A reading that is the same as the one before it is taken for the same look of the device.
+    """
+    seen = [value for value, _ in groupby(value for _, value in series)]
+    if len(seen) < 2:
+        return 0.0
+    return statistics.stdev(seen) / math.sqrt(len(seen)) / statistics.fmean(seen)

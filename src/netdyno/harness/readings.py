@@ -10,7 +10,7 @@ from pathlib import Path
 
 from netdyno.devices.nvidia import throttle_words
 from netdyno.devices.trace import Trace, read_trace
-from netdyno.harness.energy import Series, during, joules_by_counter, joules_by_power
+from netdyno.harness.energy import Series, during, joules_by_counter, joules_by_power, sampling_error
 from netdyno.harness.events import Story, read_story
 from netdyno.harness.kept_trace import kept_trace
 from netdyno.results.cell import Cell
@@ -18,6 +18,7 @@ from netdyno.results.cell import Cell
 TRACE = "monitor.csv"  # in the run folder
 
 DISAGREEMENT = 0.02  # between the energy counter and the integral of power
+CHANCE = 3.0  # standard errors of that integral: less may come from the moments at which the power was seen
 WARMING_C = 5.0  # over the timed window
 THROTTLED_SHARE = 0.05  # of the timed window
 HOST_BOUND = 0.9  # of a step that starts with an empty queue, spent on asking for it
@@ -196,6 +197,8 @@ def _power(found: Readings, trace: Trace, window: Window) -> None:
     if idle_w is not None:
         found.values["idle_w"] = idle_w
     _energy(found, energies, idle_w, window)
+    if len(energies) == 2:
+        _compare(found, energies[0], energies[1], sampling_error(power))
 
 
 def _idle_w(trace: Trace, window: Window) -> float | None:
@@ -219,11 +222,12 @@ def _energy(found: Readings, energies: Sequence[float], idle_w: float | None, wi
         found.absent["j_per_image_above_idle"] = "the power before the run is not known"
     else:
         found.values["j_per_image_above_idle"] = (energies[0] - idle_w * window.seconds) / window.images
-    if len(energies) == 2:
-        apart = energies[1] / energies[0] - 1
-        found.values["energy_disagreement"] = apart
-        if abs(apart) > DISAGREEMENT:
-            found.flags.append(f"energy sources disagree (integral {apart:+.1%} off the counter)")
+
+
+def _compare(found: Readings, counter_j: float, integral_j: float, error: float) -> None:
+    apart = found.values["energy_disagreement"] = integral_j / counter_j - 1
+    if abs(apart) > max(DISAGREEMENT, CHANCE * error):
+        found.flags.append(f"energy sources disagree (integral {apart:+.1%} off the counter)")
 
 
 def _temperature(found: Readings, series: Series, reason: str) -> None:
