@@ -14,6 +14,7 @@ from netdyno.harness.energy import Series, during, joules_by_counter, joules_by_
 from netdyno.harness.events import Story, read_story
 from netdyno.harness.kept_trace import kept_trace
 from netdyno.results.cell import Cell
+from netdyno.results.words import number
 
 TRACE = "monitor.csv"  # in the run folder
 
@@ -156,10 +157,10 @@ def _loading(story: Story, batch: int) -> Readings:
     if fed < INPUT_BOUND * compute and load < compute:
         most = f", most of it {max(stages, key=stages.__getitem__)}" if stages else ""
         found.flags.append(
-            f"input-bound (the loader gives {load:,.0f} images/s{most}; the device could take {compute:,.0f})"
+            f"input-bound (the loader gives {number(load)} images/s{most}; the device could take {number(compute)})"
         )
     elif _is_slowed(phases["turns"]):
-        found.flags.append(f"slowed by feeding (without, it would make {compute:,.0f} images/s)")
+        found.flags.append(f"slowed by feeding (without, it would make {number(compute)} images/s)")
     return found
 
 
