@@ -55,6 +55,9 @@ def test_again_starts_a_new_series_only_when_the_newest_is_complete():
     again = replace(PLAIN, again=True)
     complete = [_done(1, number) for number in (1, 2, 3)]
     assert _of_first(make_plan(CELLS, SETTINGS, _history(*complete), again)) == [(2, 1), (2, 2), (2, 3)]
+    imported = [_done(3, 1), *complete]  # older than what was measured here
+    assert _of_first(make_plan(CELLS, SETTINGS, _history(*imported), PLAIN)) == []
+    assert _of_first(make_plan(CELLS, SETTINGS, _history(*imported), again)) == [(4, 1), (4, 2), (4, 3)]
     cut_off = [*complete, _done(2, 1)]
     assert _of_first(make_plan(CELLS, SETTINGS, _history(*cut_off), again)) == [(2, 2), (2, 3)]
 

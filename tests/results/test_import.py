@@ -95,14 +95,16 @@ def test_the_same_id_twice_in_files_must_be_the_same(tmp_path: Path, export_path
         assert everything(store) == []
 
 
-def test_the_same_run_under_another_id_imports_nothing(location: str, export_path: Path) -> None:
+def test_a_run_that_its_series_has_already_under_another_id_imports_nothing(location: str, export_path: Path) -> None:
+    first, second = some_records()[:2]
     with open_store(location) as store:
-        store.add(replace(some_records()[0], id="measured-here"))
+        store.add(first)  # so that it is the same series
+        store.add(replace(second, id="measured-here"))
         with pytest.raises(
-            NetdynoError, match=r"here-1-1 repeats record measured-here: both are run 1 of series 1 of"
+            NetdynoError, match=r"here-1-2 repeats record measured-here: both are run 2 of series 1 of"
         ):
             merge(store, [export_path])
-        assert [record.id for record in store.records()] == ["measured-here"]
+        assert [record.id for record in store.records()] == ["here-1-1", "measured-here"]
         assert store.courses() == store.proofs() == []
 
 

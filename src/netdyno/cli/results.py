@@ -154,7 +154,12 @@ def _told(merged: Merged) -> str:
     names = sorted(merged.machines)
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     of = f" of machine{'s' if len(names) > 1 else ''} {shown}" if names else ""
-    return f"imported {', '.join(parts)}{of}"
+    moved = f"; {_series(merged.moved)}: the store has others under theirs" if merged.moved else ""
+    return f"imported {', '.join(parts)}{of}{moved}"
+
+
+def _series(count: int) -> str:
+    return f"{count:,} series got another number" if count == 1 else f"{count:,} series got other numbers"
 
 
 def _some(name: str, merged: Merged) -> str:

@@ -12,7 +12,7 @@ START_S = 10.0  # a guess for starting a process, importing a framework and buil
 BAD = ("failed", "crashed", "timed out")
 
 History = Mapping[str, Sequence[Finished]]
-"""What is finished of each cell, by its key."""
+"""What is finished of each cell, by its key, oldest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +66,10 @@ def expected_s(run: PlannedRun, settings: Settings, history: History) -> float:
 
 
 def _missing(cell: Cell, runs: int, finished: Sequence[Finished], renewal: Renewal) -> list[PlannedRun]:
-    """What the newest series lacks, or the whole of a new one."""
-    series = max((run.series for run in finished), default=1)
+    """What the series worked at last lacks, or the whole of a new one."""
+    series = finished[-1].series if finished else 1
     done = [run for run in finished if run.series == series]
     if done and renewal.wanted(cell, done, runs):
-        series, done = series + 1, []
+        series, done = max(run.series for run in finished) + 1, []
     numbers = set(range(1, runs + 1)) - {run.number for run in done}
     return [PlannedRun(cell=cell, series=series, number=number) for number in sorted(numbers)]

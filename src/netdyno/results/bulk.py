@@ -10,21 +10,25 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
+    Integer,
     MetaData,
     Table,
     Text,
+    bindparam,
     collate,
     delete,
     exists,
     func,
     insert,
     select,
+    update,
 )
 from sqlalchemy.exc import IntegrityError
 
 from netdyno.errors import NetdynoError
 from netdyno.results.cell import FIELDS
 from netdyno.results.record import Record
+from netdyno.results.renumber import Move, Owner
 from netdyno.results.rows import from_row
 from netdyno.results.store import Store
 from netdyno.results.tables import COURSES, PROOFS, RECORDS
@@ -58,6 +62,16 @@ def rows_with(store: Store, table: str, ids: Sequence[str]) -> dict[str, dict[st
         return _rows_with(connection, TABLES[table].columns, ids)
 
 
+def taken_series(store: Store) -> dict[Owner, set[int]]:
+    """The numbers of the series in a store."""
+    taken: dict[Owner, set[int]] = {}
+    columns = (RECORDS.c[name] for name in ("machine", "cell_key", "series"))
+    with store.connection() as connection:
+        for row in connection.execute(select(*columns).distinct()):
+            taken.setdefault((row.machine, row.cell_key), set()).add(row.series)
+    return taken
+
+
 def traces_of(store: Store, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     """What was read over time in the runs of these ids, by id; runs without are left out."""
     with store.connection() as connection:
@@ -88,6 +102,20 @@ class Stage:
         if rows:
             self._connection.execute(insert(self._tables[name]), rows)
 
+    def add_runs(self, rows: Sequence[Mapping[str, Any]], file: int) -> None:
+        """Let records wait that came in a file, whose series may get other numbers."""
+        self.add("records", [{**row, "file": file, "told_series": row["series"]} for row in rows])
+
+    def move(self, moves: Sequence[Move], file: int) -> None:
+        """Give series of a file that waits their new numbers."""
+        room = self._tables["records"]
+        wanted = {"machine": room.c.machine, "cell_key": room.c.cell_key, "series": room.c.told_series}
+        these = [column == bindparam(f"of_{name}") for name, column in wanted.items()]
+        change = update(room).where(room.c.file == file, *these).values(series=bindparam("becomes"))
+        told = [{"becomes": m.becomes, **{f"of_{name}": getattr(m, name) for name in wanted}} for m in moves]
+        if told:
+            self._connection.execute(change, told)
+
     def let_in(self) -> None:
         """Put everything that waits into the store, or nothing. A proof takes the place of one of the same."""
         self._connection.commit()
@@ -115,7 +143,8 @@ class Stage:
             if row := self._connection.execute(query.limit(1)).first():
                 what = f"run {row.number} of series {row.series} of {row.cell_key} on {row.machine}"
                 hint = (
-                    "Nothing was imported. A store of its own would take it: netdyno --store NEW results import FILE"
+                    "Nothing was imported. If it was measured meanwhile, run the same command again; else a store of "
+                    "its own takes it: netdyno --store NEW results import FILE"
                 )
                 return NetdynoError(f"record {row.id} repeats record {row.other}: both are {what}.", hint=hint)
         return NetdynoError("the store changed meanwhile; nothing was imported.", hint="Run the same command again.")
@@ -132,7 +161,9 @@ def staging(store: Store) -> Iterator[Stage]:
 
 
 def _waiting_room(table: Table) -> Table:
-    columns = (Column(column.name, column.type) for column in table.columns)
+    columns = [Column(column.name, column.type) for column in table.columns]
+    if table is RECORDS:
+        columns += [Column("file", Integer), Column("told_series", Integer)]
     return Table(f"incoming_{table.name}", MetaData(), *columns, prefixes=["TEMPORARY"])
 
 

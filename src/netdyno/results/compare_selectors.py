@@ -7,7 +7,7 @@ from netdyno.errors import NetdynoError, unknown
 from netdyno.results.cell import CHOICES, FIELDS
 from netdyno.results.course import Course
 from netdyno.results.record import Record
-from netdyno.results.result import Result, results_of
+from netdyno.results.result import Result, newest_of, results_of
 
 PROVENANCE = ("version", "netdyno", "revision")
 SELECTABLE = (*FIELDS, "series", "machine", *PROVENANCE)
@@ -26,7 +26,7 @@ def select(results: Iterable[Result], selector: str) -> list[Result]:
     chosen = [part for result in results for part in _part(result, wanted)]
     if "series" in wanted:
         return chosen
-    newest = _newest((result.cell, result.machine, result.series) for result in chosen)
+    newest = newest_of((result.cell, result.machine, result.series, result.records) for result in chosen)
     return [result for result in chosen if result.series == newest[result.cell, result.machine]]
 
 
@@ -53,7 +53,7 @@ def names(selector: str, course: Course) -> bool:
 
 def newest_series(records: Collection[Record]) -> list[Record]:
     """The runs of the newest series of each cell and machine."""
-    newest = _newest((record.cell, record.machine, record.series) for record in records)
+    newest = newest_of((record.cell, record.machine, record.series, [record]) for record in records)
     return [record for record in records if record.series == newest[record.cell, record.machine]]
 
 
@@ -96,13 +96,6 @@ def _part(result: Result, wanted: Wanted) -> list[Result]:
     """What a selector leaves of a result: all, a part of its runs, or nothing."""
     chosen = [record for record in result.records if _matches(record, wanted)]
     return [result] if len(chosen) == len(result.records) else results_of(chosen)
-
-
-def _newest(keys: Iterable[tuple[object, str, int]]) -> dict[tuple[object, str], int]:
-    newest: dict[tuple[object, str], int] = {}
-    for cell, machine, series in keys:
-        newest[cell, machine] = max(series, newest.get((cell, machine), series))
-    return newest
 
 
 def _matches(record: Record | Course, wanted: Wanted) -> bool:

@@ -7,7 +7,7 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from netdyno.results.json_parts import read_parts
 from netdyno.results.plain import FROM_PLAIN, TO_PLAIN
 from netdyno.results.proof import Proof
 from netdyno.results.record import Record
+from netdyno.results.renumber import Numbering, Told
 from netdyno.results.schema import EXPORT, FORMAT, LISTS, PARTS, SCHEMA_VERSION
 from netdyno.results.shape import Unexpected
 from netdyno.results.store import Store
@@ -37,6 +38,7 @@ class Merged:
     new: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TO_PLAIN, 0))
     known: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TO_PLAIN, 0))
     machines: set[str] = field(default_factory=set)
+    moved: int = 0  # series that got another number, because the store has others under theirs
 
 
 def merge(store: Store, paths: Sequence[Path], notice: Callable[[], None] = lambda: None) -> Merged:
@@ -57,10 +59,11 @@ class _Intake:
     def __init__(self, store: Store, stage: bulk.Stage) -> None:
         self._store = store
         self._stage = stage
-        self._seen: dict[str, bytes] = {}  # what each id stood for, in these files
+        self._seen: dict[str, tuple[bytes, Told]] = {}  # what each id stood for and where, in these files
         self._kept_proofs = {_key(proof): proof for proof in store.proofs()}
         self._proofs: dict[tuple[str, ...], Proof] = {}
         self._waiting: dict[str, list[Record | Course]] = {"records": [], "courses": []}  # not looked up yet
+        self._numbering = Numbering(bulk.taken_series(store))
         self.merged = Merged()
 
     def take(self, path: Path, notice: Callable[[], None]) -> None:
@@ -76,26 +79,33 @@ class _Intake:
                 text = _checked_part(name, number, value)
                 if name in FROM_PLAIN:
                     digest.update(text)
-                    self._accept(name, f"{name.removesuffix('s')} {number:,}", value, hashlib.sha256(text).digest())
+                    self._accept(name, f"{name.removesuffix('s')} {number:,}", value, _content(value))
         self._look_up()
         _check_end(head, digest.hexdigest())
+        which = self._numbering.file
+        moves = self._numbering.end_file()
+        self._stage.move(moves, which)
+        self.merged.moved += len(moves)
 
     def end(self) -> None:
         """Nothing more will come."""
         self._stage.add("proofs", [_proof_row(proof) for proof in self._proofs.values()])
         self.merged.new["proofs"] = len(self._proofs)
 
-    def _accept(self, name: str, place: str, told: dict[str, Any], content: bytes) -> None:
-        made = FROM_PLAIN[name](told)
+    def _accept(self, name: str, place: str, value: dict[str, Any], content: bytes) -> None:
+        made = FROM_PLAIN[name](value)
         self.merged.machines.add(made.machine)
         if isinstance(made, Proof):
             self._accept_proof(made)
             return
-        known = self._seen.setdefault(f"{name}/{made.id}", content)
-        if known is content:
+        told = Told(self._numbering.file, made.series if isinstance(made, Record) else 0)
+        known, before = self._seen.setdefault(f"{name}/{made.id}", (content, told))
+        if before is told:
             self._waiting[name].append(made)
         elif known == content:
             self.merged.known[name] += 1
+            if isinstance(made, Record):
+                self._numbering.see_again((made.machine, made.cell.key()), made.series, before)
         else:
             raise NetdynoError(f"{place}: {made.id} is in these files twice, with other content.")
         if len(self._waiting[name]) >= bulk.AT_A_TIME:
@@ -119,10 +129,22 @@ class _Intake:
                     told = f"{name.removesuffix('s')} {row['id']} is kept already, with other content."
                     raise NetdynoError(told, hint="Nothing was imported: one of the two was changed.")
             new = [row for row in rows if row["id"] not in kept]
-            self._stage.add(name, new)
+            if name == "records":
+                self._number(rows, kept)
+                self._stage.add_runs(new, self._numbering.file)
+            else:
+                self._stage.add(name, new)
             self.merged.new[name] += len(new)
             self.merged.known[name] += len(rows) - len(new)
             waiting.clear()
+
+    def _number(self, rows: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[str, Any]]) -> None:
+        for row in rows:
+            owner = row["machine"], row["cell_key"]
+            if row["id"] in kept:
+                self._numbering.see_kept(owner, row["series"], kept[row["id"]]["series"])
+            else:
+                self._numbering.see_new(owner, row["series"])
 
 
 def _key(proof: Proof) -> tuple[str, ...]:
@@ -144,11 +166,20 @@ FROM_ROW: dict[str, Callable[[dict[str, Any]], Record | Course]] = {
 
 
 def _is_same(name: str, kept: dict[str, Any], row: dict[str, Any]) -> bool:
-    """As it is, or once what is kept has gone through an export too: that drops what cannot be shown."""
+    """As it is, or once what is kept has gone through an export too: that drops what cannot be shown. The number of
+    its series is the store's own."""
+    if name == "records":
+        row = {**row, "series": kept["series"]}
     if kept == row:
         return True
     passed_on = FROM_PLAIN[name](TO_PLAIN[name](FROM_ROW[name](kept)))
     return repr(TO_ROW[name](passed_on)) == repr(row)  # text, because NaN is not equal to itself
+
+
+def _content(told: Mapping[str, Any]) -> bytes:
+    """What a record or course says, whatever number a store gave to its series."""
+    text = json.dumps({name: value for name, value in told.items() if name != "series"}, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).digest()
 
 
 def _checked_field(name: str, value: Any) -> Any:

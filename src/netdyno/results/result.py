@@ -86,8 +86,21 @@ def results_of(records: Iterable[Record], *, every_series: bool = False) -> list
         groups.setdefault((record.cell, record.machine, record.series), []).append(record)
     ordered = sorted(groups)
     if not every_series:
-        ordered = list({(cell, machine): (cell, machine, series) for cell, machine, series in ordered}.values())
+        newest = newest_of(
+            (cell, machine, series, groups[cell, machine, series]) for cell, machine, series in ordered
+        )
+        ordered = [(cell, machine, series) for (cell, machine), series in newest.items()]
     return [_result(sorted(groups[key], key=lambda record: record.number)) for key in ordered]
+
+
+def newest_of(groups: Iterable[tuple[Cell, str, int, Sequence[Record]]]) -> dict[tuple[Cell, str], int]:
+    """The series of each cell and machine that was worked at last: one that was imported may be older than its number
+    says. In the order in which cells first come."""
+    last: dict[tuple[Cell, str], tuple[str, int]] = {}
+    for cell, machine, series, records in groups:
+        began = max(record.started_at for record in records), series
+        last[cell, machine] = max(began, last.get((cell, machine), began))
+    return {key: series for key, (_, series) in last.items()}
 
 
 def to_json(result: Result) -> dict[str, Any]:
