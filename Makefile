@@ -17,11 +17,12 @@ test: $(VENV)/installed-for-tests
 	$(VENV)/bin/python -m pytest -n 2 --ignore=tests/parity
 
 # Every framework that can be installed, on every op and every network, against the float64 reference: two files at a time,
-# because much of it is importing and compiling. Then how many CPUs each uses, one at a time.
+# because much of it is importing and compiling. So threads must not spin for long; those of CNTK's OpenMP must for a
+# millisecond, or its steps take forty times as long. Then how many CPUs each uses, one at a time.
 test-frameworks: $(VENV)/installed-for-tests
 	$(NETDYNO) frameworks install all
 	NETDYNO_SPECS=tests/parity/wrong_builds $(NETDYNO) frameworks install mxnet-1.2-plain
-	OMP_WAIT_POLICY=PASSIVE $(VENV)/bin/python -m pytest tests/parity --ignore=tests/parity/test_threads.py -n 2 --dist loadfile
+	OMP_WAIT_POLICY=PASSIVE KMP_BLOCKTIME=1 $(VENV)/bin/python -m pytest tests/parity --ignore=tests/parity/test_threads.py -n 2 --dist loadfile
 	$(VENV)/bin/python -m pytest tests/parity/test_threads.py
 
 check: $(VENV)/installed-for-tests
