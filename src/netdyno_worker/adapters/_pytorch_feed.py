@@ -30,13 +30,12 @@ class Ahead(object):
 
 class _Staging(object):
     """Page-locked memory, from where a stream of its own copies to the device while steps compute. Only the last
-    copy, on the device, waits for the steps before it; so steps, recorded ones too, read the same tensors as ever.
-    It also brings images into the layout of the network, which would keep the host's cores busy."""
+    copy, on the device, waits for the steps before it; so steps, recorded ones too, read the same tensors as ever."""
 
     def __init__(self, held):
         self._stream = torch.cuda.Stream()
-        self._locked = [torch.empty(tensor.shape, dtype=tensor.dtype).pin_memory() for tensor in held]
-        self._placed = [torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device) for tensor in held]
+        self._locked = [torch.empty_like(tensor, device="cpu").pin_memory() for tensor in held]
+        self._placed = [torch.empty_like(tensor) for tensor in held]
         self._arrived = torch.cuda.Event()
         self._used = torch.cuda.Event()
         self._used.record()  # what had this memory before may not have been computed yet
