@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-# Of input, made at once. Threads that make batches wait for each other between any two calls of NumPy, so that pieces
-# which fit into a nearer cache take longer in the end.
+# Of input, made at once: few calls, because threads take turns at Python's lock between any two, but no more than a
+# cache holds.
 CHUNK_BYTES = 1 << 22
 
 
