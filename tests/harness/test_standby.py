@@ -139,6 +139,13 @@ def test_nobody_stands_by_on_a_cpu_or_where_the_execution_is_still_to_be_found(c
     assert onlooker.seen == []
 
 
+def test_nobody_stands_by_where_runs_are_too_short_to_stop_it_in_time(campaign):
+    onlooker = Onlooker(campaign)
+    short = replace(campaign, settings=Settings(deadline_s=60, seconds=0.9))
+    carry_out(plan(campaign, SLOW, QUICK), short, onlooker)
+    assert onlooker.seen == []
+
+
 def test_nobody_stands_by_where_there_are_few_cores(campaign, monkeypatch):
     monkeypatch.setattr(standby, "LEAST_CORES", (os.cpu_count() or 1) + 1)
     onlooker = Onlooker(campaign)

@@ -26,7 +26,7 @@ from netdyno.harness.plan import Plan, PlannedRun
 from netdyno.harness.readings import TRACE, take_readings
 from netdyno.harness.request import WorkerSide, measure_request
 from netdyno.harness.settings import Settings
-from netdyno.harness.standby import Ready, Standby, enough_cores, standing_by
+from netdyno.harness.standby import Ready, Standby, may_stand_by, standing_by
 from netdyno.harness.watch import Ending, watch
 from netdyno.results.cell import Cell
 from netdyno.results.cores import crowding
@@ -145,7 +145,11 @@ def _may_stand_by(run: PlannedRun, campaign: Campaign) -> bool:
     """Not where its execution is still to be found, which takes the device."""
     spec = find_spec(run.cell.framework)
     able = run.cell.device == "cuda" and spec.imports_without_device and spec.program is None
-    return able and enough_cores() and (run.cell.execution != FASTEST or _known_choice(run, campaign) is not None)
+    return (
+        able
+        and may_stand_by(campaign.settings.seconds)
+        and (run.cell.execution != FASTEST or _known_choice(run, campaign) is not None)
+    )
 
 
 def _make_ready(run: PlannedRun, folder: Path, campaign: Campaign, observer: Observer) -> Ready:

@@ -1,7 +1,7 @@
 """The next run's worker stands by: it imports its framework while the run before it starts up, then waits.
 
-From that run's first step on it is stopped, so that nothing of it runs while anything is warmed up or timed. It
-builds nothing and touches no device before it is told to go on.
+It is stopped when that run is seen to have made its first step, early in its warm-up, so that nothing of it runs
+while anything is timed. It builds nothing and touches no device before it is told to go on.
 """
 
 import os
@@ -18,6 +18,7 @@ from netdyno.harness.events import read_story
 from netdyno.harness.launch import Command, Running, launch
 
 LEAST_CORES = 8  # importing takes one of them for seconds while the run before it compiles
+LEAST_S = 1.0  # of timing: a shorter run could be through its warm-up before anybody looks at it again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +88,9 @@ def standing_by() -> Iterator[Standby]:
         standby.dismiss()
 
 
-def enough_cores() -> bool:
-    """Whether one may import beside another that starts up."""
-    return (os.cpu_count() or 1) >= LEAST_CORES
+def may_stand_by(seconds: float) -> bool:
+    """Whether one may import beside another that starts up and will be timed for so long."""
+    return (os.cpu_count() or 1) >= LEAST_CORES and seconds >= LEAST_S
 
 
 def _tell(running: Running, number: signal.Signals) -> None:
