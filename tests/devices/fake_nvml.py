@@ -99,7 +99,7 @@ class FakeNvml:
 
     def nvmlDeviceGetTotalEnergyConsumption(self, handle: int) -> int:  # noqa: N802
         self._called("nvmlDeviceGetTotalEnergyConsumption")
-        return 2_462_693 + 80_000 * self._renewals() // 10  # 80 W at ten renewals a second
+        return 2_462_693 + int(80_000 * self._renewals() * (self.refresh_s or 0.0))  # 80 W
 
     def nvmlDeviceGetTotalEccErrors(self, handle: int, kind: int, counter: int) -> int:  # noqa: N802
         self._called("nvmlDeviceGetTotalEccErrors")

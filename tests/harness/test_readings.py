@@ -150,6 +150,18 @@ def test_the_idle_power_is_the_lowest_before_there_is_work(tmp_path):
     assert _read(tmp_path).values["idle_w"] == 78.0
 
 
+@pytest.mark.parametrize(("before", "idle_w"), [(78.0, 78.0), (130.0, 120.0), (None, 120.0)])
+def test_a_run_that_begins_before_the_device_has_calmed_down_knows_its_idle_power_from_the_run_before(
+    tmp_path, before, idle_w
+):
+    _trace(tmp_path)
+    _events(tmp_path)
+    found = take_readings(tmp_path, make_cell(batch=BATCH, device="cuda"), STARTED, idle_w=before)
+    assert found.values["idle_w"] == idle_w
+    expected = (500 - idle_w) * (END - WARM) / (STEPS * BATCH)
+    assert found.values["j_per_image_above_idle"] == pytest.approx(expected, rel=2e-3)
+
+
 def _calm_then_busy(at):
     return 78.0 if STARTED + 0.4 < at < STARTED + 0.8 else 500.0
 
@@ -196,7 +208,7 @@ def test_a_run_recorded_on_an_h200_reads_as_it_did_there():
     assert set(found.absent) == {"package_j_per_image"}
 
 
-def test_the_recorded_device_refreshes_ten_times_a_second_and_is_read_twenty_times():
+def test_the_recorded_device_refreshes_ten_times_a_second_and_was_read_twenty_times():
     trace = read_trace(RECORDED / TRACE)
     assert trace.refresh_s["gpu0"] == pytest.approx(0.1, rel=0.02)
     times = [at for at, _ in trace.series("gpu0.power_instant_w")]

@@ -17,6 +17,7 @@ from netdyno.harness.events import read_story
 from netdyno.harness.folder import RunFolders, write_json
 from netdyno.harness.launch import launch
 from netdyno.harness.plan import Plan, PlannedRun
+from netdyno.harness.readings import Readings
 from netdyno.harness.request import measure_request
 from netdyno.harness.run import Campaign, carry_out
 from netdyno.harness.settings import Settings
@@ -88,6 +89,20 @@ def test_the_next_worker_is_there_early_and_stopped_while_the_run_before_it_is_t
     assert set(timed) == {psutil.STATUS_STOPPED}
     assert holding(campaign) == []
     assert all(record.samples for record in records)
+
+
+def test_a_run_is_told_the_idle_power_that_the_runs_before_it_saw(campaign, monkeypatch):
+    """The first begins on a calm device, which the others do not find."""
+    seen, told = iter([78.0, 124.0, None]), []
+
+    def readings(folder, cell, launched, idle_w):
+        told.append(idle_w)
+        own = next(seen)
+        return Readings(values={} if own is None else {"idle_w": min(own, idle_w or own)})
+
+    monkeypatch.setattr("netdyno.harness.run.take_readings", readings)
+    carry_out(plan(campaign, SLOW, QUICK, LAST), campaign, Onlooker(campaign))
+    assert told == [None, 78.0, 78.0]
 
 
 def test_what_stands_by_has_touched_nothing_before_its_turn(campaign):

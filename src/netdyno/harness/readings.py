@@ -5,7 +5,7 @@ A reading that could not be made is absent with its reason, never zero.
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from netdyno.devices.nvidia import throttle_words
@@ -38,6 +38,7 @@ class Window:
     start: float
     end: float
     images: int
+    idle_w: float | None = None  # the lowest power that runs just before this one have seen
 
     @property
     def seconds(self) -> float:
@@ -54,12 +55,12 @@ class Readings:
     trace: dict[str, list[list[float]]] = field(default_factory=dict)  # see kept_trace.py
 
 
-def take_readings(folder: Path, cell: Cell, launched: float) -> Readings:
-    """Everything that was read in the timed window of a measured run."""
+def take_readings(folder: Path, cell: Cell, launched: float, idle_w: float | None = None) -> Readings:
+    """Everything that was read in the timed window of a measured run. `idle_w` is what the run before it had."""
     story = read_story(folder / "events.jsonl")
     trace = read_trace(folder / TRACE)
     try:
-        window = _window(story, cell.batch, launched)
+        window = replace(_window(story, cell.batch, launched), idle_w=idle_w)
         parts = _parts(story, trace, cell, window)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return Readings(absent={"readings": f"the worker's events do not say when it was timed ({error!r})"})
@@ -203,12 +204,13 @@ def _power(found: Readings, trace: Trace, window: Window) -> None:
 
 
 def _idle_w(trace: Trace, window: Window) -> float | None:
-    """The lowest power before there was anything to compute: just after another run a device is still wide awake."""
+    """The lowest power before there was anything to compute, in this run or in those just before it: for a second
+    after a run a device is still wide awake, and the next one may begin sooner."""
     for column in ("power_instant_w", "power_average_w"):
         values = [value for at, value in trace.series(GPU + column) if at < window.built]
         if values:
-            return min(values)
-    return None
+            return min(values if window.idle_w is None else [*values, window.idle_w])
+    return window.idle_w
 
 
 def _energy(found: Readings, energies: Sequence[float], idle_w: float | None, window: Window) -> None:

@@ -83,13 +83,16 @@ class Campaign:
 def carry_out(plan: Plan, campaign: Campaign, observer: Observer) -> list[Record]:
     """Make every run of the plan; a record is in the store before the next run starts."""
     records = []
+    idle_w = None
     with standing_by() as standby:
         for run, following in zip_longest(plan.runs, plan.runs[1:]):
             ready = standby.take()
             folder = ready.folder if ready else campaign.folders.make(run.cell.label())
             observer.started(run, folder)
             ready = ready or _make_ready(run, folder, campaign, observer)
-            record = _carry_out_one(ready, campaign, _beside(folder, following, standby, campaign, observer))
+            beside = _beside(folder, following, standby, campaign, observer)
+            record = _carry_out_one(ready, campaign, idle_w, beside)
+            idle_w = record.readings.get("idle_w", idle_w)
             campaign.store.add(record)
             campaign.folders.forget()
             observer.ended(record)
@@ -113,10 +116,10 @@ def recover(campaign: Campaign) -> Record | None:
     return record
 
 
-def _carry_out_one(ready: Ready, campaign: Campaign, on_poll: Callable[[], None]) -> Record:
+def _carry_out_one(ready: Ready, campaign: Campaign, idle_w: float | None, on_poll: Callable[[], None]) -> Record:
     gpus = campaign.gpus if ready.about["cell"]["device"] == "cuda" else ()
     with monitoring(ready.folder / TRACE, gpus) as monitor:
-        about = {**ready.about, "started_at": _now(), "launched": time.monotonic()}
+        about = {**ready.about, "started_at": _now(), "launched": time.monotonic(), "idle_w": idle_w}
         write_json(ready.folder / "run.json", about)
         campaign.folders.point_at(ready.folder)
         running = ready.begin()
@@ -206,7 +209,7 @@ def _record(folder: Path, about: Mapping[str, Any], ending: Ending) -> Record:
     if "choice" in about:
         fields |= {"settings": {**fields["settings"], **about["choice"]}}
     if verdict.outcome == "measured":
-        found = take_readings(folder, cell, about.get("launched", 0.0))
+        found = take_readings(folder, cell, about.get("launched", 0.0), about.get("idle_w"))
         crowd = crowding(cell.threads, about["environment"]) if cell.device == "cpu" else ""
         flags = (*fields["flags"], *found.flags, *filter(None, [crowd]))
         fields |= {"readings": found.values, "absent": found.absent, "flags": flags, "trace": found.trace}
