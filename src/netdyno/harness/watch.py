@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from netdyno.harness.launch import Running
 from netdyno.harness.load import Load, read_load
 
@@ -30,7 +32,7 @@ class Ending:
 def watch(running: Running, deadline_s: float, on_poll: Callable[[], None]) -> Ending:
     """Wait for the worker; at the deadline, on Ctrl-C and after it ends its whole group is killed."""
     process = running.process
-    before, used_before = read_load(), _used_s()
+    before, used_before = read_load(), used_s()
     end = time.monotonic() + deadline_s
     timed_out = False
     try:
@@ -42,7 +44,7 @@ def watch(running: Running, deadline_s: float, on_poll: Callable[[], None]) -> E
     finally:
         kill_group(process)
         running.finish_output()
-    return _ending(process, timed_out, before, _used_s() - used_before)
+    return _ending(process, timed_out, before, used_s() - used_before)
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
@@ -66,10 +68,20 @@ def tail(path: Path, most: int = 300) -> str:
     return " | ".join(lines[-3:])[-most:]
 
 
-def _used_s() -> float:
-    """CPU seconds of this process and of the workers that have ended."""
+def used_s() -> float:
+    """CPU seconds of this process and of all that it started: ended workers, one that stands by, a monitor."""
     times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    living = sum(map(_process_s, psutil.Process().children(recursive=True)))
+    return living + times.user + times.system + times.children_user + times.children_system
+
+
+def _process_s(process: psutil.Process) -> float:
+    """With what it waited for."""
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return 0.0  # it has just ended
+    return float(times.user + times.system + times.children_user + times.children_system)
 
 
 def _still_running(process: subprocess.Popen[bytes]) -> bool:
