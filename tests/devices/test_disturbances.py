@@ -59,6 +59,15 @@ def test_a_memory_limit_counts_as_what_is_available(server: Machine, tmp_path: P
     assert _state(replace(server, memory_limit_bytes=3 * 2**30), tmp_path, "memory") == "weak"
 
 
+def test_variables_that_frameworks_heed_disturb_unless_they_choose_a_gpu(server: Machine, tmp_path: Path) -> None:
+    chosen = {"CUDA_VISIBLE_DEVICES": "1"}
+    for variables, state in ((chosen, "good"), (chosen | {"OMP_WAIT_POLICY": "PASSIVE"}, "weak")):
+        found = disturbances(server, 0.1, home=tmp_path, variables=variables, root=tmp_path)
+        (finding,) = (finding for finding in found if finding.what == "variables")
+        assert finding.state == state
+    assert finding.seen == "OMP_WAIT_POLICY=PASSIVE"
+
+
 def test_steal_is_the_share_between_two_readings(tmp_path: Path) -> None:
     write_tree(tmp_path, SERVER)
 

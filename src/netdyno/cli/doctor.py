@@ -14,6 +14,7 @@ from netdyno.devices.gpu_state import GpuState, read_gpu_states
 from netdyno.devices.machine import Machine, describe_machine, machine_id
 from netdyno.frameworks.home import home_path
 from netdyno.frameworks.spec import specs
+from netdyno.harness.launch import inherited_variables
 from netdyno.report.console import data_console, print_json
 
 WIDTH = 100
@@ -24,7 +25,8 @@ def doctor(as_json: bool = typer.Option(False, "--json", help="Print JSON, not t
     """Describe this machine, what disturbs measurements on it, and the frameworks usable here."""
     machine = describe_machine()
     states = read_gpu_states() if machine.gpus else []
-    findings = disturbances(machine, machine.load, home=home_path())
+    inherited = {name: value for spec in specs().values() for name, value in inherited_variables(spec).items()}
+    findings = disturbances(machine, machine.load, home=home_path(), variables=inherited)
     findings += [finding for state in states for finding in gpu_disturbances(state)]
     rows = [describe(spec) for spec in specs().values()]
     if as_json:

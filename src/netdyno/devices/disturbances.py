@@ -3,9 +3,10 @@
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from netdyno.devices.gpus import count_other_processes
 from netdyno.devices.machine import ROOT, Machine
@@ -26,9 +27,15 @@ class Finding:
 
 
 def disturbances(
-    machine: Machine, load: float | None, *, home: Path | None = None, root: Path = ROOT
+    machine: Machine,
+    load: float | None,
+    *,
+    home: Path | None = None,
+    variables: Mapping[str, str] = MappingProxyType({}),
+    root: Path = ROOT,
 ) -> list[Finding]:
-    """Every finding, the good ones too. `load`: as current_load() reads it. `home`: whose disk to look at."""
+    """Every finding, the good ones too. `load`: as current_load() reads it. `home`: whose disk to look at.
+    `variables`: what workers inherit."""
     findings = [
         _load(machine, load),
         _cores(machine),
@@ -38,6 +45,7 @@ def disturbances(
         _guest(machine, root),
         _memory(root, machine.memory_limit_bytes),
         _swap(root),
+        _variables(variables),
     ]
     if home is not None:
         findings.append(_disk(home))
@@ -143,6 +151,15 @@ def _swap(root: Path) -> Finding:
         return Finding(what="swap", state="good", seen=f"{used_mib:.0f} MiB in use")
     hint = "What was swapped out comes back while measuring; free memory, then: sudo swapoff -a"
     return Finding(what="swap", state="weak", seen=f"{used_mib:.0f} MiB in use", hint=hint)
+
+
+def _variables(variables: Mapping[str, str]) -> Finding:
+    """Which GPUs are seen is what a user chose; all else changes how the same thing is computed."""
+    seen = ", ".join(f"{name}={value}" for name, value in variables.items() if name != "CUDA_VISIBLE_DEVICES")
+    if not seen:
+        return Finding(what="variables", state="good", seen="none that frameworks heed")
+    hint = "Frameworks heed them, and every record keeps them; unset what is not to be measured."
+    return Finding(what="variables", state="weak", seen=seen, hint=hint)
 
 
 def _disk(home: Path) -> Finding:

@@ -46,6 +46,7 @@ class Spec:
     other_distributions: tuple[str, ...] = ()  # which bring the same module
     needs: tuple[str, ...] = ()  # modules it cannot do without, besides `module`
     variables: Mapping[str, str] = made_by(default_factory=dict, hash=False)  # of the worker's environment
+    heeds: tuple[str, ...] = ()  # how the names of variables begin that change how it computes
     shared_objects: Mapping[str, Path] = made_by(
         default_factory=dict, hash=False
     )  # path in site-packages: C source to compile
@@ -155,6 +156,7 @@ _LISTS: Mapping[str, bool] = {  # field: whether it may be left out
     "requirements_cuda": True,
     "needs": True,
     "other_distributions": True,
+    "heeds": True,
 }
 _TABLES = ("variables", "shared_objects")
 

@@ -121,7 +121,7 @@ def _take(cell: Cell, seed: int, curriculum: Curriculum, campaign: Campaign, obs
         seed=seed,
         started_at=started_at,
         ended_at=_now(),
-        environment=dict(campaign.environment),
+        environment=campaign.surroundings(cell),
         graph_digest=digest(training),
         worker_hash=request["worker"],
         netdyno_version=netdyno.__version__,

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import IO
 
 from netdyno.devices.instructions import maker_variables
+from netdyno.devices.variables import heeded_variables
 from netdyno.errors import NetdynoError
+from netdyno.frameworks.spec import Spec
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 KEPT_BYTES = 512 * 1024  # of each stream, at its start and at its end
@@ -84,6 +86,12 @@ def worker_variables(threads: int) -> Mapping[str, str]:
     """What numerical libraries are told, in every framework alike: how many threads to use, which CPU this is."""
     order = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}  # as the monitor counts
     return {**dict.fromkeys(THREAD_VARIABLES, str(threads)), **maker_variables(), **order}
+
+
+def inherited_variables(spec: Spec) -> dict[str, str]:
+    """What a worker of the framework is told by the user's environment, and heeds: not what every worker is told."""
+    told = {**worker_variables(threads=1), **spec.variables}
+    return {name: value for name, value in heeded_variables(spec.heeds).items() if name not in told}
 
 
 def _drain(stream: IO[bytes], path: Path) -> threading.Thread:

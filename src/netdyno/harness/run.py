@@ -21,7 +21,7 @@ from netdyno.harness.fastest import Choice, earlier_choice, look, probe_request
 from netdyno.harness.feeding import Larder, larder_key
 from netdyno.harness.folder import RunFolders, write_json
 from netdyno.harness.judge import judge
-from netdyno.harness.launch import Command
+from netdyno.harness.launch import Command, inherited_variables
 from netdyno.harness.plan import Plan, PlannedRun
 from netdyno.harness.readings import TRACE, take_readings
 from netdyno.harness.request import WorkerSide, measure_request
@@ -66,6 +66,10 @@ class Campaign:
     def side(self, cell: Cell) -> WorkerSide:
         """Who carries out a request for the cell."""
         return WorkerSide.of(find_spec(cell.framework), self.interpreters[cell.framework], self.worker)
+
+    def surroundings(self, cell: Cell) -> dict[str, Any]:
+        """What a record of the cell says of the world around it."""
+        return {**self.environment, "variables": inherited_variables(find_spec(cell.framework))}
 
     def command(self, cell: Cell, folder: Path) -> Command:
         """How a worker for the cell is started on the request in a folder."""
@@ -178,7 +182,7 @@ def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> tuple[Command
         "target": campaign.settings.target,
         "graph_digest": digest(training),
         "worker_hash": side.worker_hash,
-        "environment": dict(campaign.environment),
+        "environment": campaign.surroundings(cell),
         "cost": {name: getattr(counted, name) for name in counted.__slots__},
     }
     entry = campaign.bench.entry(cell.network, cell.dataset)
