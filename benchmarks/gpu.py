@@ -56,8 +56,8 @@ def bfloat16() -> bool:
 
 
 def nine(precision: str, execution: str) -> bool:
-    """Measure the nine cases; is everything measured, and in time? How much runs differ is told, not judged: at the
-    batches of the thesis a step is too short for the GPU to be all that limits."""
+    """Measure the nine cases; is everything measured, and in time? How much runs differ is told, not judged: steps as
+    short as these differ by about 1 % from process to process; `spread` judges where they are long."""
     start = time.monotonic()
     netdyno("run", f"gpu-{precision}", *options())
     found = [

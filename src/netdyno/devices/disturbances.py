@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from netdyno.devices.gpus import count_other_processes
 from netdyno.devices.machine import ROOT, Machine
@@ -31,7 +30,7 @@ def disturbances(
     load: float | None,
     *,
     home: Path | None = None,
-    variables: Mapping[str, str] = MappingProxyType({}),
+    variables: Mapping[str, str] | None = None,
     root: Path = ROOT,
 ) -> list[Finding]:
     """Every finding, the good ones too. `load`: as current_load() reads it. `home`: whose disk to look at.
@@ -45,7 +44,7 @@ def disturbances(
         _guest(machine, root),
         _memory(root, machine.memory_limit_bytes),
         _swap(root),
-        _variables(variables),
+        _variables(variables or {}),
     ]
     if home is not None:
         findings.append(_disk(home))

@@ -5,7 +5,7 @@ A reading that could not be made is absent with its reason, never zero.
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from netdyno.devices.nvidia import throttle_words
@@ -60,7 +60,7 @@ def take_readings(folder: Path, cell: Cell, launched: float, idle_w: float | Non
     story = read_story(folder / "events.jsonl")
     trace = read_trace(folder / TRACE)
     try:
-        window = replace(_window(story, cell.batch, launched), idle_w=idle_w)
+        window = _window(story, cell.batch, launched, idle_w)
         parts = _parts(story, trace, cell, window)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return Readings(absent={"readings": f"the worker's events do not say when it was timed ({error!r})"})
@@ -105,7 +105,7 @@ def read_gpu(trace: Trace, window: Window) -> Readings:
     return found
 
 
-def _window(story: Story, batch: int, launched: float) -> Window:
+def _window(story: Story, batch: int, launched: float, idle_w: float | None) -> Window:
     samples = story.all("sample")
     steps = sum(event["steps"] for event in samples)
     return Window(
@@ -114,6 +114,7 @@ def _window(story: Story, batch: int, launched: float) -> Window:
         start=(story.first("warmup") or samples[0])["at"],
         end=samples[-1]["at"],
         images=steps * batch,
+        idle_w=idle_w,
     )
 
 
