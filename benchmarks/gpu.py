@@ -66,7 +66,7 @@ def nine(precision: str, execution: str) -> bool:
         if (result.cell.precision, result.cell.execution) == (precision, execution)
         and result.cell.batch in (8, 64, 128)
     ]
-    same_in_every_run(found)
+    tell_spread(found)
     seconds = time.monotonic() - start
     print(f"took {seconds:.0f} s", flush=True)
     return seconds <= LONGEST_S and len([result for result in found if result.images_per_s]) == 9
@@ -80,21 +80,21 @@ def spread() -> bool:
             runs = ("--execution", "eager", "--batch", "256", "--runs", "3", "--seconds", "4")
             netdyno("run", *cell, *runs, *options())
     found = [result for result in results() if (result.cell.batch, result.cell.execution) == (256, "eager")]
-    return len(found) == 4 and same_in_every_run(found)
+    return len(found) == 4 and tell_spread(found) <= LARGEST_SPREAD
 
 
-def same_in_every_run(results: Sequence[Result]) -> bool:
-    """Print how much runs differ; is it little wherever the GPU is what limits?"""
+def tell_spread(results: Sequence[Result]) -> float:
+    """Print how much runs differ; the most of it where the GPU is what limits."""
     print(f"\n{'spread from run to run':<42}{'CV':>9}  runs")
-    same = True
+    largest = 0.0
     for result in results:
         speeds = [images_per_s(record.samples, result.cell.batch) for record in result.measured]
         spread = statistics.stdev(speeds) / statistics.fmean(speeds) if len(speeds) > 1 else float("nan")
         waits = "host-bound" in result.verdict
-        same &= waits or not spread > LARGEST_SPREAD
+        largest = max(largest, 0.0 if waits else spread)  # one run alone has none
         name = f"{result.cell.network}/{result.cell.dataset} b{result.cell.batch} {result.cell.precision}"
         print(f"{name:<42}{spread:>9.4%}  {len(speeds)}{'  host-bound' if waits else ''}")
-    return same
+    return largest
 
 
 def bare_float32() -> bool:
