@@ -95,7 +95,8 @@ def test_store_and_home_are_taken_from_the_environment(netdyno, tmp_path):
 
 
 def _flags(root):
-    for name, command in root.commands.items():
+    for name in root.list_commands(None):
+        command = root.get_command(None, name)
         yield name, _options(command)
         for sub, subcommand in getattr(command, "commands", {}).items():
             yield f"{name} {sub}", _options(subcommand)

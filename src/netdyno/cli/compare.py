@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from netdyno.cli.command import one_command
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError, unknown
 from netdyno.report.comparisons import Shown, comparison_parts
@@ -107,3 +108,12 @@ def _side_as_json(result: Result, shown: Shown) -> dict[str, Any]:
     values = [shown.question.metric.read(record)[1] for record in result.measured]
     told = {"machine": result.machine, "series": result.series, "images_per_s": result.images_per_s}
     return {**result.cell.as_dict(), **told, "verdict": result.verdict, "runs": values}
+
+
+app = one_command(
+    compare,
+    """
+    netdyno compare execution=eager execution=compiled
+    netdyno compare before.jsonl after.jsonl --fail-on-slower 3%
+    """,
+)

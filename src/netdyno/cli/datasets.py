@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from netdyno.cli.command import several_commands
 from netdyno.cli.options import threads_of
 from netdyno.data.catalog import Dataset, datasets, find_dataset
 from netdyno.data.convert import Converted, Target, convert_split
@@ -20,7 +21,7 @@ from netdyno.frameworks.home import home, home_path
 from netdyno.report.console import data_console, print_json, talk_console
 from netdyno.report.datasets import Following, datasets_table
 
-app = typer.Typer(help="List the datasets and where they are on this machine; get or convert some.")
+app = several_commands(help="List the datasets and where they are on this machine; get or convert some.")
 FORMATS = f"A format: {', '.join(written_formats())}."
 CountOption = Annotated[int | None, typer.Option(min=1, help="Only so many images of each split, spread evenly.")]
 SizeOption = Annotated[

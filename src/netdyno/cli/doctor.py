@@ -7,6 +7,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from netdyno.cli.command import one_command
 from netdyno.cli.frameworks import describe
 from netdyno.devices.disturbances import Finding, disturbances
 from netdyno.devices.gpu_disturbances import gpu_disturbances
@@ -125,3 +126,12 @@ def _table(*titles: str) -> Table:
     for number, title in enumerate(titles):
         table.add_column(title, overflow="fold", no_wrap=number == 0)
     return table
+
+
+app = one_command(
+    doctor,
+    """
+    netdyno doctor
+    netdyno doctor --json
+    """,
+)

@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from netdyno.cli.command import several_commands
 from netdyno.cli.options import JsonOption, PythonOption, threads_of
 from netdyno.devices.machine import describe_machine
 from netdyno.errors import NetdynoError
@@ -23,7 +24,7 @@ from netdyno.report.console import data_console, print_json, say_error, talk_con
 from netdyno.report.installing import InstallProgress, installed_table
 from netdyno.report.tables import new_table
 
-app = typer.Typer(help="List the frameworks and where they are on this machine; install, remove or check some.")
+app = several_commands(help="List the frameworks and where they are on this machine; install, remove or check some.")
 NamesArgument = Annotated[
     list[str], typer.Argument(metavar="NAME...", help=f"Frameworks, or a group: {', '.join(GROUPS)}.")
 ]

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from netdyno.cli.command import one_command
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.report.console import data_console, print_json
 from netdyno.report.histories import history_parts, said
@@ -62,3 +63,12 @@ def _turn_as_json(turn: Turn) -> dict[str, Any]:
     del told["index"]
     changed = [asdict(change) for change in turn.changes]
     return {"series": turn.result.series, "started_at": started_at(turn.result), **told, "changes": changed}
+
+
+app = one_command(
+    history,
+    """
+    netdyno history network=lenet
+    netdyno history framework=pytorch-2 --json
+    """,
+)

@@ -1,4 +1,4 @@
-"""The command line: which commands there are, and how a user's mistake is told."""
+"""The command line: which commands there are, and how a user's mistake is reported."""
 
 import sys
 from typing import Annotated
@@ -6,56 +6,54 @@ from typing import Annotated
 import typer
 
 import netdyno
-from netdyno.cli import (
-    compare,
-    datasets,
-    doctor,
-    frameworks,
-    history,
-    networks,
-    report,
-    results,
-    run,
-    train,
-    verify,
-)
+from netdyno.cli.command import Lazy, LazyGroup
 from netdyno.cli.options import StoreOption
 from netdyno.errors import NetdynoError
-from netdyno.report.console import say_error
 
-# What typer raises for a wrong option; it keeps the class to itself, so it is found as an ancestor of a public one.
+# What typer raises for a wrong option; the class is private there, so it is found as an ancestor of a public one.
 USAGE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 STOPPED = 130  # what a shell reports for Ctrl-C
 
+COMMANDS = {
+    "run": Lazy("netdyno.cli.run", "Measure a suite, or one cell described by options."),
+    "train": Lazy("netdyno.cli.train", "Train on real data to a goal: accuracy, seconds, joules, cost."),
+    "networks": Lazy("netdyno.cli.networks", "List the networks, or show one of them node by node."),
+    "frameworks": Lazy("netdyno.cli.frameworks", "List, install, remove and check frameworks."),
+    "datasets": Lazy("netdyno.cli.datasets", "List, get and convert datasets."),
+    "verify": Lazy("netdyno.cli.verify", "Prove that frameworks train the same network."),
+    "results": Lazy("netdyno.cli.results", "Show, export and import what was measured."),
+    "compare": Lazy("netdyno.cli.compare", "Compare two sides: faster, slower, equal or cannot tell."),
+    "history": Lazy("netdyno.cli.history", "Show cells over time and what changed at each step."),
+    "report": Lazy("netdyno.cli.report", "Write everything on one page, with charts."),
+    "doctor": Lazy("netdyno.cli.doctor", "Describe this machine and what disturbs measurements on it."),
+}
+
+
+class Commands(LazyGroup):
+    """Every command of netdyno."""
+
+    lazy = COMMANDS
+
+
 app = typer.Typer(
     name="netdyno",
+    cls=Commands,
     help="A dynamometer for neural networks: the same network in any framework, measured with its uncertainty.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command()(run.run)
-app.command()(train.train)
-app.command()(networks.networks)
-app.add_typer(frameworks.app, name="frameworks")
-app.add_typer(datasets.app, name="datasets")
-app.command()(verify.verify)
-app.add_typer(results.app, name="results")
-app.command()(compare.compare)
-app.command()(history.history)
-app.command()(report.report)
-app.command()(doctor.doctor)
 
 
 @app.callback(invoke_without_command=True)
 def options(
     context: typer.Context,
     store: StoreOption = None,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and end.", is_eager=True)] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
 ) -> None:
-    """The same network in any framework, measured with its uncertainty."""
+    """Measure the same network in any framework, with its uncertainty."""
     if version:
         print(f"netdyno {netdyno.__version__}")
         raise typer.Exit
@@ -65,29 +63,36 @@ def options(
 
 
 def main() -> None:
-    """Exit 0 fine, 1 something was measured badly, 2 the user's mistake, 130 stopped by Ctrl-C."""
+    """Exit with 0 fine, 1 something was measured badly, 2 the user's mistake, 130 stopped by Ctrl-C."""
     try:
         code = app(standalone_mode=False)
     except NetdynoError as error:
-        say_error(str(error))
+        _print_error(str(error))
         code = 2
     except USAGE_ERROR as error:
-        code = _tell_usage(error)
+        code = _print_usage_error(error)
     except (KeyboardInterrupt, typer.Abort):
         code = STOPPED
     if code == STOPPED:
-        say_error("stopped. What was finished is kept; the same command continues.")
+        _print_error("stopped. Finished runs are kept; the same command continues.")
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _tell_usage(error: Exception) -> int:
-    """A wrong option in one line; a call without any command is shown the help."""
+def _print_usage_error(error: Exception) -> int:
+    """A wrong option in one line; a call without any command prints the help."""
     message = str(getattr(error, "format_message", lambda: error)())
     if type(error).__name__ == "NoArgsIsHelpError":
         print(message)
     else:
-        say_error(f"{message.rstrip('.')}. See: netdyno --help")
+        _print_error(f"{message.rstrip('.')}. See: netdyno --help")
     return 2
+
+
+def _print_error(message: str) -> None:
+    """Imported here, because only mistakes need a console."""
+    from netdyno.report.console import say_error
+
+    say_error(message)
 
 
 if __name__ == "__main__":

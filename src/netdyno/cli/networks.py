@@ -1,5 +1,6 @@
 """`netdyno networks`: which networks there are, how large they are, and where they come from."""
 
+from netdyno.cli.command import one_command
 from netdyno.cli.options import JsonOption
 from netdyno.report.console import data_console, print_json
 from netdyno.report.tables import new_table
@@ -25,3 +26,12 @@ def _as_json(entry: Entry) -> dict[str, object]:
     names = ("network", "dataset", "parameters", "macs", "source")
     data = {name: getattr(entry, name) for name in names}
     return {**data, "dataset": entry.dataset.name}
+
+
+app = one_command(
+    networks,
+    """
+    netdyno networks
+    netdyno networks resnet50/imagenet --nodes
+    """,
+)

@@ -1,33 +1,58 @@
-"""Options that several commands share, and what they stand for."""
+"""Options that several commands share, grouped for their help, and what they stand for."""
 
 import os
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from netdyno.devices.machine import Machine
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.home import home
 
+if TYPE_CHECKING:
+    from netdyno.devices.machine import Machine
+
+WHAT, HOW, WHERE = "What to measure", "How to compute it", "Where to run it"
+MEASURING, OUTPUT = "How to measure it", "Output"
+
 StoreOption = Annotated[
     str | None,
-    typer.Option("--store", help="Where results are kept: a SQLite file or a PostgreSQL URL. [NETDYNO_STORE]"),
+    typer.Option("--store", help="SQLite file or PostgreSQL URL that keeps the results. [NETDYNO_STORE]"),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="JSON on stdout.")]
+NetworkOption = Annotated[
+    str | None, typer.Option(help="Network of the zoo, or path/to/file.py:function.", rich_help_panel=WHAT)
+]
+DatasetOption = Annotated[
+    str | None, typer.Option(help="Dataset of the network. Default: the first it has.", rich_help_panel=WHAT)
+]
+PrecisionOption = Annotated[
+    str | None,
+    typer.Option(help="float32 (strict, default), tf32, bfloat16 or float16.", rich_help_panel=HOW),
+]
+ThreadsOption = Annotated[
+    int | None, typer.Option(help="CPU threads. Default: every usable core.", rich_help_panel=WHERE)
+]
+CpuOption = Annotated[bool, typer.Option("--cpu", help="Run on the CPU (default).", rich_help_panel=WHERE)]
+GpusOption = Annotated[int | None, typer.Option(help="Number of GPUs to run on.", rich_help_panel=WHERE)]
 PythonOption = Annotated[
     list[str] | None,
-    typer.Option("--python", metavar="NAME=PATH", help="Use this interpreter for a framework. May be repeated."),
+    typer.Option(
+        "--python",
+        metavar="NAME=PATH",
+        help="Interpreter to use for a framework. Repeatable.",
+        rich_help_panel=WHERE,
+    ),
 ]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.", rich_help_panel=OUTPUT)]
 
 
 def store_location(context: typer.Context) -> str:
-    """--store, else NETDYNO_STORE, else a file in netdyno's home."""
+    """Return --store, else NETDYNO_STORE, else a file in netdyno's home."""
     given: str | None = context.obj or os.environ.get("NETDYNO_STORE")
     return given or str(home() / "results.sqlite")
 
 
 def device_of(gpus: int | None, cpu: bool, gpus_here: int) -> str:
-    """The device that --cpu or --gpus N names."""
+    """Return the device that --cpu or --gpus N names."""
     if gpus is None or (gpus == 0 and not cpu):
         return "cpu"
     if cpu:
@@ -42,6 +67,6 @@ def device_of(gpus: int | None, cpu: bool, gpus_here: int) -> str:
     return "cuda"
 
 
-def threads_of(machine: Machine) -> int:
-    """As many as there are cores to compute on; a quota may leave a fraction of one."""
+def threads_of(machine: "Machine") -> int:
+    """Return the number of cores to compute on; a quota may leave a fraction of one."""
     return max(1, int(machine.usable_cores))

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from netdyno.cli.command import one_command
 from netdyno.cli.options import store_location
 from netdyno.errors import NetdynoError, unknown
 from netdyno.report.appendix import appendix_charts, appendix_latex
@@ -124,3 +125,12 @@ def _write(path: Path, text: str) -> None:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise NetdynoError(f"{path} cannot be written: {reason}.", hint="Name another file with --output.") from error
+
+
+app = one_command(
+    report,
+    """
+    netdyno report
+    netdyno report --output page.html --charts figures --format pdf
+    """,
+)

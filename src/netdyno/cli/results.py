@@ -10,6 +10,7 @@ import typer
 from rich.status import Status
 from typer.core import TyperGroup
 
+from netdyno.cli.command import several_commands
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError
 from netdyno.report.console import data_console, print_json, talk_console
@@ -39,7 +40,7 @@ class ShowUnlessTold(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(
+app = several_commands(
     cls=ShowUnlessTold, help="Show what was measured (as `results` alone does), export it, or import an export."
 )
 SelectorArgument = Annotated[

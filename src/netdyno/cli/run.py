@@ -9,8 +9,23 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from netdyno.cli.command import one_command
 from netdyno.cli.largest import MAX, find_largest_batch, read_batch
-from netdyno.cli.options import PythonOption, device_of, store_location, threads_of
+from netdyno.cli.options import (
+    HOW,
+    MEASURING,
+    OUTPUT,
+    CpuOption,
+    DatasetOption,
+    GpusOption,
+    NetworkOption,
+    PrecisionOption,
+    PythonOption,
+    ThreadsOption,
+    device_of,
+    store_location,
+    threads_of,
+)
 from netdyno.devices.machine import Machine, describe_machine, machine_id
 from netdyno.devices.monitoring import visible_gpus
 from netdyno.errors import NetdynoError
@@ -57,36 +72,79 @@ class Asked:
 
 def run(
     context: typer.Context,
-    suite: Annotated[str | None, typer.Argument(metavar="[SUITE]", help="A TOML file or a bundled name.")] = None,
-    network: Annotated[str | None, typer.Option(help="A network of the zoo, or path/to/file.py:function.")] = None,
-    dataset: Annotated[str | None, typer.Option(help="Its dataset; the network's first if not said.")] = None,
-    framework: Annotated[str | None, typer.Option(help="See: netdyno frameworks.")] = None,
+    suite: Annotated[
+        str | None, typer.Argument(metavar="[SUITE]", help="TOML file or name of a bundled suite.")
+    ] = None,
+    network: NetworkOption = None,
+    dataset: DatasetOption = None,
+    framework: Annotated[
+        str | None, typer.Option(help="Framework to run it in; see netdyno frameworks.", rich_help_panel=HOW)
+    ] = None,
     batch: Annotated[
         str | None,
-        typer.Option(metavar="N|max", help="Images in a step; the network's own if not said. max: all that fit."),
+        typer.Option(
+            metavar="N|max",
+            help="Items per step. Default: the network's own. max: the largest that fits.",
+            rich_help_panel=HOW,
+        ),
     ] = None,
-    precision: Annotated[str | None, typer.Option(help="float32 (strict), tf32, bfloat16, float16.")] = None,
+    precision: PrecisionOption = None,
     execution: Annotated[
-        str | None, typer.Option(help="eager, compiled, cudagraph, compiled-cudagraph; fastest tries them.")
+        str | None,
+        typer.Option(
+            help="eager, compiled, cudagraph, compiled-cudagraph, or fastest (tries all of them).",
+            rich_help_panel=HOW,
+        ),
     ] = None,
     data: Annotated[
-        str | None, typer.Option(help="synthetic, packed (files, one loader for all), native (its own pipeline).")
+        str | None,
+        typer.Option(
+            help="synthetic (default), packed (files, one loader for all) or native (the framework's own pipeline).",
+            rich_help_panel=HOW,
+        ),
     ] = None,
-    threads: Annotated[int | None, typer.Option(help="CPU threads; every usable core if not said.")] = None,
-    cpu: Annotated[bool, typer.Option("--cpu", help="On the CPU (as without --gpus).")] = False,
-    gpus: Annotated[int | None, typer.Option(help="On so many GPUs.")] = None,
-    split: Annotated[bool, typer.Option("--split", help="Also time forward, backward and update apart.")] = False,
-    runs: Annotated[int | None, typer.Option(help="Fresh processes per cell.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="At most so long for the timed part of a run.")] = None,
-    target: Annotated[float | None, typer.Option(help="End a run earlier when its median is this sure.")] = None,
-    deadline: Annotated[float | None, typer.Option(help="Give a run up after so many seconds.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the order of runs.")] = None,
+    threads: ThreadsOption = None,
+    cpu: CpuOption = False,
+    gpus: GpusOption = None,
     python: PythonOption = None,
-    again: Annotated[bool, typer.Option("--again", help="Measure anew what is already measured.")] = False,
-    retry: Annotated[bool, typer.Option("--retry", help="Make runs that failed once more.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and its time, measure nothing.")] = False,
+    runs: Annotated[
+        int | None, typer.Option(help="Fresh processes per cell. Default: 3.", rich_help_panel=MEASURING)
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(help="Longest timed part of a run, in seconds. Default: 10.", rich_help_panel=MEASURING),
+    ] = None,
+    target: Annotated[
+        float | None,
+        typer.Option(
+            help="Stop a run once the 95 % interval of its median is within ± TARGET. Default: 0.005.",
+            rich_help_panel=MEASURING,
+        ),
+    ] = None,
+    deadline: Annotated[
+        float | None,
+        typer.Option(help="Give up on a run after this many seconds. Default: 900.", rich_help_panel=MEASURING),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed for the run order. Default: 0.", rich_help_panel=MEASURING)
+    ] = None,
+    split: Annotated[
+        bool,
+        typer.Option("--split", help="Also time forward, backward and update separately.", rich_help_panel=MEASURING),
+    ] = False,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Measure finished cells again, as a new series.", rich_help_panel=MEASURING),
+    ] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Re-run failed runs.", rich_help_panel=MEASURING)] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Print the plan and its estimated time; measure nothing.", rich_help_panel=OUTPUT
+        ),
+    ] = False,
 ) -> None:
-    """Measure a suite (the default one if nothing is said), or the single cell that the flags describe."""
+    """Measure a suite, or one cell described by options. Without arguments: the default suite."""
     machine = describe_machine()
     bench = Bench(threads=threads_of(machine), folder=Path.cwd(), framework=default_framework())
     device = device_of(gpus, cpu, len(machine.gpus)) if gpus is not None or cpu else None
@@ -242,3 +300,12 @@ def _show(cells: Sequence[Cell], campaign: Campaign, missing: Mapping[str, str])
 def _said(**values: Any) -> dict[str, Any]:
     """The flags that were given."""
     return {name: value for name, value in values.items() if value is not None}
+
+
+app = one_command(
+    run,
+    """
+    netdyno run --network resnet50/cifar10 --framework jax --batch 16
+    netdyno run then-and-now --dry-run
+    """,
+)

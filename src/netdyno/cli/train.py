@@ -8,7 +8,23 @@ from typing import Annotated, Any
 
 import typer
 
-from netdyno.cli.options import JsonOption, PythonOption, device_of, store_location, threads_of
+from netdyno.cli.command import one_command
+from netdyno.cli.options import (
+    HOW,
+    MEASURING,
+    OUTPUT,
+    WHAT,
+    CpuOption,
+    DatasetOption,
+    GpusOption,
+    JsonOption,
+    PrecisionOption,
+    PythonOption,
+    ThreadsOption,
+    device_of,
+    store_location,
+    threads_of,
+)
 from netdyno.data.item import SPLITS
 from netdyno.data.packing import PACKED, make_ready
 from netdyno.devices.machine import Machine, describe_machine, machine_id
@@ -46,36 +62,55 @@ class Telling:
 
 def train(
     context: typer.Context,
-    network: Annotated[str, typer.Option(help="A network of the zoo, or path/to/file.py:function.")] = "lenet/mnist",
-    dataset: Annotated[str | None, typer.Option(help="Its dataset; the network's first if not said.")] = None,
-    framework: Annotated[
-        list[str] | None, typer.Option(help="May be repeated; if not said, every usable one.")
-    ] = None,
+    network: Annotated[
+        str, typer.Option(help="Network of the zoo, or path/to/file.py:function.", rich_help_panel=WHAT)
+    ] = "lenet/mnist",
+    dataset: DatasetOption = None,
     source: Annotated[
-        str | None, typer.Option(help="Whose images, where not the dataset's: fashion-mnist, shapes …")
+        str | None,
+        typer.Option(help="Train on the files of another dataset: fashion-mnist, shapes, ….", rich_help_panel=WHAT),
     ] = None,
-    epochs: Annotated[float | None, typer.Option(help="How often all is learned; once if nothing is said.")] = None,
-    steps: Annotated[int | None, typer.Option(help="So many steps in place of epochs.")] = None,
+    epochs: Annotated[float | None, typer.Option(help="Number of epochs. Default: 1.", rich_help_panel=WHAT)] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Number of steps, instead of epochs.", rich_help_panel=WHAT)
+    ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="accuracy=X", help="Stop when the test split is answered so well.")
+        str | None,
+        typer.Option(metavar="accuracy=X", help="Stop at this accuracy on the test split.", rich_help_panel=WHAT),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="So many courses, each from other weights in another order.")] = 3,
-    evaluate_every: Annotated[
-        int | None, typer.Option(help="Evaluate after every so many steps; after every epoch if not said.")
+    framework: Annotated[
+        list[str] | None, typer.Option(help="Framework. Repeatable. Default: every usable one.", rich_help_panel=HOW)
     ] = None,
-    batch: Annotated[int | None, typer.Option(help="Images in a step; the network's own if not said.")] = None,
-    precision: Annotated[str | None, typer.Option(help="float32 (strict), tf32, bfloat16, float16.")] = None,
-    execution: Annotated[str | None, typer.Option(help="eager, compiled, cudagraph, compiled-cudagraph.")] = None,
-    threads: Annotated[int | None, typer.Option(help="CPU threads; every usable core if not said.")] = None,
-    cpu: Annotated[bool, typer.Option("--cpu", help="On the CPU (as without --gpus).")] = False,
-    gpus: Annotated[int | None, typer.Option(help="On so many GPUs.")] = None,
-    price_per_hour: Annotated[float | None, typer.Option(help="Of the machine: what the courses cost.")] = None,
-    deadline: Annotated[float, typer.Option(help="Give a course up after so many seconds.")] = 3600.0,
+    batch: Annotated[
+        int | None, typer.Option(help="Items per step. Default: the network's own.", rich_help_panel=HOW)
+    ] = None,
+    precision: PrecisionOption = None,
+    execution: Annotated[
+        str | None, typer.Option(help="eager, compiled, cudagraph or compiled-cudagraph.", rich_help_panel=HOW)
+    ] = None,
+    threads: ThreadsOption = None,
+    cpu: CpuOption = False,
+    gpus: GpusOption = None,
     python: PythonOption = None,
-    again: Annotated[bool, typer.Option("--again", help="Take courses anew that were taken.")] = False,
+    seeds: Annotated[
+        int, typer.Option(help="Number of trainings, each with other weights and order.", rich_help_panel=MEASURING)
+    ] = 3,
+    evaluate_every: Annotated[
+        int | None, typer.Option(help="Steps between evaluations. Default: one epoch.", rich_help_panel=MEASURING)
+    ] = None,
+    deadline: Annotated[
+        float, typer.Option(help="Give up on a training after this many seconds.", rich_help_panel=MEASURING)
+    ] = 3600.0,
+    again: Annotated[
+        bool, typer.Option("--again", help="Repeat finished trainings.", rich_help_panel=MEASURING)
+    ] = False,
+    price_per_hour: Annotated[
+        float | None,
+        typer.Option(help="Price of the machine, to print what a training costs.", rich_help_panel=OUTPUT),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Train on real data to a goal in every framework: accuracy on the test split, seconds, joules and cost."""
+    """Train on real data to a goal; print accuracy on the test split, seconds, joules and cost."""
     machine = describe_machine()
     bench = Bench(threads=threads_of(machine), folder=Path.cwd(), framework=default_framework())
     asked = _Asked(bench=bench, machine=machine, given=read_given(python or ()), deadline_s=deadline)
@@ -194,3 +229,12 @@ def _positive(name: str, value: int) -> int:
 
 def _said(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
+
+
+app = one_command(
+    train,
+    """
+    netdyno train --network lenet --epochs 1
+    netdyno train --network lenet --framework pytorch-2 --until accuracy=0.985
+    """,
+)

@@ -10,7 +10,19 @@ from typing import Annotated
 
 import typer
 
-from netdyno.cli.options import JsonOption, PythonOption, device_of, store_location, threads_of
+from netdyno.cli.command import one_command
+from netdyno.cli.options import (
+    HOW,
+    MEASURING,
+    WHAT,
+    CpuOption,
+    GpusOption,
+    JsonOption,
+    PythonOption,
+    device_of,
+    store_location,
+    threads_of,
+)
 from netdyno.devices.machine import Machine, describe_machine, machine_id
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Given, find_interpreter, locate, read_given
@@ -52,22 +64,38 @@ class Form:
 
 def verify(
     context: typer.Context,
-    framework: Annotated[
-        list[str] | None, typer.Option(help="May be repeated; if not said, every usable one.")
+    network: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Network, or path/to/file.py:function. Repeatable. Default: the zoo.", rich_help_panel=WHAT
+        ),
     ] = None,
-    network: Annotated[list[str] | None, typer.Option(help="May be repeated; the whole zoo if not said.")] = None,
-    dataset: Annotated[str | None, typer.Option(help="Only on this dataset.")] = None,
-    precision: Annotated[str, typer.Option(help="float32, tf32, bfloat16 or float16.")] = "float32",
-    execution: Annotated[str | None, typer.Option(help="eager or compiled; if not said, the first it has.")] = None,
-    batch: Annotated[int, typer.Option(help="Images in the proof's batch.")] = BATCH,
-    full_size: Annotated[bool, typer.Option("--full-size", help="Whole images, not the smaller ones.")] = False,
-    cpu: Annotated[bool, typer.Option("--cpu", help="On the CPU.")] = False,
-    gpus: Annotated[int | None, typer.Option(help="On so many GPUs.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="Only on this dataset.", rich_help_panel=WHAT)] = None,
+    framework: Annotated[
+        list[str] | None, typer.Option(help="Framework. Repeatable. Default: every usable one.", rich_help_panel=HOW)
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every framework, with the reason where one cannot.", rich_help_panel=HOW)
+    ] = False,
+    precision: Annotated[
+        str, typer.Option(help="float32, tf32, bfloat16 or float16.", rich_help_panel=HOW)
+    ] = "float32",
+    execution: Annotated[
+        str | None, typer.Option(help="eager or compiled. Default: the framework's first.", rich_help_panel=HOW)
+    ] = None,
+    batch: Annotated[int, typer.Option(help="Items in the batch of the proof.", rich_help_panel=MEASURING)] = BATCH,
+    full_size: Annotated[
+        bool, typer.Option("--full-size", help="Full-size items instead of smaller ones.", rich_help_panel=MEASURING)
+    ] = False,
+    cpu: CpuOption = False,
+    gpus: GpusOption = None,
     python: PythonOption = None,
-    every: Annotated[bool, typer.Option("--all", help="Every framework, or why it cannot.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Compare outputs, every gradient and the parameters after three updates; exit 1 if one is not equal."""
+    """Prove that frameworks train the same network. Exit 1 if one differs.
+
+    Outputs, every gradient and the parameters after three updates are compared with a float64 implementation.
+    """
     machine = describe_machine()
     device = device_of(gpus, cpu, len(machine.gpus))
     manner = ProofManner(
@@ -212,3 +240,12 @@ def _show(proofs: list[Proof], missing: Mapping[str, str], form: Form) -> None:
         data_console().print(proofs_table(proofs))
     if not all(proof.passed or proof.reason.startswith("unsupported") for proof in proofs):
         raise typer.Exit(1)
+
+
+app = one_command(
+    verify,
+    """
+    netdyno verify --network lenet --framework pytorch-2
+    netdyno verify --all --json
+    """,
+)
