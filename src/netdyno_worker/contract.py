@@ -94,5 +94,7 @@ class Trainer(object):
 
 
 def load_adapter(name):
-    """The adapter module of that name."""
-    return importlib.import_module("netdyno_worker.adapters." + name)
+    """The module with an adapter's functions: `trainer` in its folder, or the adapter itself if it is one module."""
+    adapter = importlib.import_module("netdyno_worker.adapters." + name)
+    is_folder = hasattr(adapter, "__path__")
+    return importlib.import_module(adapter.__name__ + ".trainer") if is_folder else adapter

@@ -13,7 +13,7 @@ from netdyno.harness import events
 
 ROOT = Path(__file__).parents[2]
 WORKER = ROOT / "src" / "netdyno_worker"
-ADAPTERS = sorted(path for path in (WORKER / "adapters").glob("*.py") if not path.name.startswith("_"))
+ADAPTERS = sorted(path.parent for path in (WORKER / "adapters").glob("*/trainer.py"))
 FRAMEWORKS = r"\b(py)?torch\b|\bjax\b|tensorflow|\bkeras\b|\bmxnet\b|\bcntk\b|\bcaffe\b|\btheano\b|\bchainer\b|paddle"
 
 
@@ -31,13 +31,13 @@ def _literals(path):
 
 @pytest.mark.parametrize("path", ADAPTERS, ids=lambda path: path.stem)
 def test_an_adapter_gives_a_reason_for_every_op_it_does_not_train(path):
-    unsupported = _literals(path)["UNSUPPORTED"]
+    unsupported = _literals(path / "trainer.py")["UNSUPPORTED"]
     assert set(unsupported) <= set(OPS)
     assert all(isinstance(reason, str) and reason for reason in unsupported.values())
 
 
 def test_every_adapter_has_a_spec_and_every_spec_an_adapter():
-    assert {spec.adapter for spec in specs().values() if spec.adapter} == {path.stem for path in ADAPTERS}
+    assert {spec.adapter for spec in specs().values() if spec.adapter} == {path.name for path in ADAPTERS}
 
 
 def test_host_and_worker_speak_the_same_protocol():
@@ -50,7 +50,7 @@ def test_host_and_worker_speak_the_same_protocol():
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in sorted((ROOT / "src").rglob("*.py")) if path.parent.name != "adapters"],
+    [path for path in sorted((ROOT / "src").rglob("*.py")) if path.parent.parent.name != "adapters"],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_no_framework_is_named_outside_its_adapter_and_spec(path):
