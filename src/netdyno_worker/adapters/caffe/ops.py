@@ -6,14 +6,15 @@ import numpy as np
 
 from netdyno_worker.adapters.caffe import windows
 from netdyno_worker.adapters.caffe.net import Net, Statistics, Word, dimensions
+from netdyno_worker.adapters.kit.windows import axes_of
 from netdyno_worker.contract import Unsupported
 from netdyno_worker.program import nodes_for, shapes
 
 # floor: this Caffe's pools can round down. apart: a batch norm's shift in a layer of its own, because the one
 # inside Caffe's Scale layer cannot be replaced by another net's.
-Manner = namedtuple("Manner", "floor apart")
-# What a rule may ask: the net, the node, every shape, whether it may overwrite its first input, the manner.
-_Site = namedtuple("_Site", "net node shapes inplace manner")
+Setup = namedtuple("Setup", "floor apart")
+# What a rule may ask: the net, the node, every shape, whether it may overwrite its first input, the setup.
+_Site = namedtuple("_Site", "net node shapes inplace setup")
 
 # Neither these layers nor, for dropout, a relu need the values they made for their gradients.
 _FORGETS_OUTPUT = ("convolution", "linear", "batch_norm", "add")
@@ -25,7 +26,7 @@ _MAY_OVERWRITE = {
 }
 
 
-def write_net(program, targets, trained, manner):
+def write_net(program, targets, trained, setup):
     """A Net in which every target has a place and the parameters `trained` are moved by its solver."""
     nodes = nodes_for(program, targets)
     used = Counter(name for node in nodes for name in node.inputs) + Counter(targets)
@@ -36,9 +37,9 @@ def write_net(program, targets, trained, manner):
             net.places[source.name] = net.add_input(source.name, source.shape)
             net.inputs.append(source.name)
     for node in nodes:
-        lonely = len(node.inputs) == 1 and used[node.inputs[0]] == 1
-        inplace = lonely and producer.get(node.inputs[0]) in _MAY_OVERWRITE.get(node.op, ())
-        net.places[node.name] = _RULES[node.op](_Site(net, node, known, inplace, manner))
+        only_use = len(node.inputs) == 1 and used[node.inputs[0]] == 1
+        inplace = only_use and producer.get(node.inputs[0]) in _MAY_OVERWRITE.get(node.op, ())
+        net.places[node.name] = _RULES[node.op](_Site(net, node, known, inplace, setup))
     for name in targets:
         net.value(name)
     return net
@@ -46,10 +47,13 @@ def write_net(program, targets, trained, manner):
 
 def _convolution(site):
     node, net = site.node, site.net
-    kernel, channels = site.shapes[node.inputs[1]][2:], node.shape[1]
-    pair = windows.axes(node, site.shapes[node.inputs[0]], kernel)
+    pair = axes_of(node, site.shapes)
     fits = [windows.fit_convolution(axis) for axis in pair]
-    settings = [("num_output", channels), ("bias_term", len(node.inputs) > 2), ("group", node.attributes["groups"])]
+    settings = [
+        ("num_output", node.shape[1]),
+        ("bias_term", len(node.inputs) > 2),
+        ("group", node.attributes["groups"]),
+    ]
     settings += _window_settings(pair, fits)
     whole = windows.is_exact(pair, fits)
     bottoms = [net.value(node.inputs[0])]
@@ -74,7 +78,7 @@ def _max_pool(site):
 def _mean_pool(site):
     pair, fits, settings = _pool(site)
     settings.append(("pool", Word("AVE")))
-    if windows.hangs_over(pair, fits):
+    if windows.reaches_outside(pair, fits):
         settings.append(("engine", Word("CAFFE")))
     correction = windows.mean_corrections(pair, fits)
     if correction is None:
@@ -89,8 +93,8 @@ def _mean_pool(site):
 def _pool(site):
     """The axes, how Caffe covers them, and the settings that say so."""
     node = site.node
-    pair = windows.axes(node, site.shapes[node.inputs[0]], node.attributes["kernel"])
-    if site.manner.floor:
+    pair = axes_of(node, site.shapes)
+    if site.setup.floor:
         fits = windows.fit_pool(pair, True)
         if fits and windows.is_exact(pair, fits):
             return pair, fits, _window_settings(pair, fits) + [("round_mode", Word("FLOOR"))]
@@ -138,7 +142,7 @@ def _batch_norm(site):
     normal = net.add(name, "BatchNorm", [net.value(node.inputs[0])], [("batch_norm_param", settings)] + still)
     net.statistics.append(Statistics(name, node.inputs[3], node.inputs[4], momentum))
     scale, shift = _weights(site)[:2]
-    if not site.manner.apart:
+    if not site.setup.apart:
         return net.add(node.name, "Scale", [normal], [("scale_param", [("bias_term", True)])], [scale, shift])
     scaled = net.add(node.name + "/scale", "Scale", [normal], weights=[scale])
     return net.add(node.name, "Bias", [scaled], weights=[shift])
@@ -164,6 +168,10 @@ def _flatten(site):
 
 def _scale(site):
     return _one(site, "Power", [("power_param", [("scale", site.node.attributes["factor"])])])
+
+
+def _power(site):
+    return _one(site, "Power", [("power_param", [("power", site.node.attributes["exponent"])])])
 
 
 def _cross_entropy(site):
@@ -271,6 +279,7 @@ _RULES = {
     "add": lambda site: site.net.add(site.node.name, "Eltwise", _values(site), _eltwise("SUM")),
     "multiply": lambda site: site.net.add(site.node.name, "Eltwise", _values(site), _eltwise("PROD")),
     "scale": _scale,
+    "power": _power,
     "concat": lambda site: site.net.add(site.node.name, "Concat", _values(site)),
     "softmax_cross_entropy": _cross_entropy,
     "mean_squared_error": _squared_error,
@@ -280,3 +289,5 @@ _RULES = {
     "bernoulli": _bernoulli,
     "normal": _normal,
 }
+
+FUSED = {"local_response_norm", "global_mean_pool"}

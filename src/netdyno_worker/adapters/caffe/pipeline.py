@@ -7,7 +7,7 @@ import caffe
 import numpy as np
 
 from netdyno_worker.adapters.caffe.net import Word, from_text, to_text
-from netdyno_worker.adapters.kit.seconds import Seconds
+from netdyno_worker.adapters.kit.pipeline import Seconds
 from netdyno_worker.contract import Unsupported
 
 AHEAD = 4  # batches
@@ -47,7 +47,7 @@ class DatumPipeline(object):
         self._seconds.waited(self._net.forward)
 
     def seconds(self):
-        """Caffe tells nothing of its stages."""
+        """Caffe does not report its stages."""
         return self._seconds.so_far()
 
     def close(self):

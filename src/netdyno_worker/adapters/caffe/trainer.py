@@ -1,19 +1,19 @@
-"""Trains a program with Caffe: a net and a solver per update, written as prototxt, stepped by Caffe itself."""
+"""Trains a program with Caffe: a net and a solver per update, written as prototxt.
 
-import math
+A step is one call of solver.step, so that forward, backward and update run in C++ without Python between layers.
+"""
 
 import caffe
 import numpy as np
 from caffe.proto import caffe_pb2
 
-from netdyno_worker.adapters.caffe.net import Word, from_text, to_text
-from netdyno_worker.adapters.caffe.ops import Manner, write_net
+from netdyno_worker.adapters.caffe.net import from_text
+from netdyno_worker.adapters.caffe.ops import Setup, write_net
+from netdyno_worker.adapters.caffe.optimizers import SOLVERS, solver_text
 from netdyno_worker.adapters.caffe.pipeline import DatumPipeline
-from netdyno_worker.adapters.kit.inputs import filled_inputs
+from netdyno_worker.adapters.kit.pipeline import filled_inputs
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.program import shapes
-
-SOLVERS = {"sgd": "SGD", "momentum": "SGD", "adam": "Adam"}
 
 
 def versions():
@@ -118,9 +118,9 @@ class _Update(object):
         self.trained = update.parameters
         self._loss = update.loss
         self._shapes = shapes(job.program)
-        written = write_net(job.program, [update.loss], update.parameters, _manner(len(job.program.updates) > 1))
+        written = write_net(job.program, [update.loss], update.parameters, _setup(len(job.program.updates) > 1))
         written.minimise(update.loss)
-        text = _solver_text(update.optimizer) + "train_net_param {\n%s}\n" % written.text()
+        text = solver_text(update.optimizer) + "train_net_param {\n%s}\n" % written.text()
         make = caffe.AdamSolver if update.optimizer["kind"] == "adam" else caffe.SGDSolver
         self.solver = from_text(make, text)
         self.built = _Built(self.solver.net, written)
@@ -207,23 +207,12 @@ class _Statistics(object):
 
 
 def _outputs_net(job):
-    written = write_net(job.program, job.program.outputs, (), _manner(True))
+    written = write_net(job.program, job.program.outputs, (), _setup(True))
     return _Built(from_text(lambda path: caffe.Net(path, caffe.TRAIN), written.text()), written)
 
 
-def _manner(apart):
-    return Manner("round_mode" in caffe_pb2.PoolingParameter.DESCRIPTOR.fields_by_name, apart)
-
-
-def _solver_text(rule):
-    fields = [("type", SOLVERS[rule["kind"]]), ("base_lr", rule["learning_rate"]), ("lr_policy", "fixed")]
-    if rule["kind"] == "adam":
-        # Caffe adds epsilon before the bias correction: so it is the graph's in the first step, and then smaller.
-        first = rule["epsilon"] * math.sqrt(1.0 - rule["beta2"])
-        fields += [("momentum", rule["beta1"]), ("momentum2", rule["beta2"]), ("delta", first)]
-    else:
-        fields.append(("momentum", rule["momentum"] if rule["kind"] == "momentum" else 0.0))
-    return to_text(fields + [("solver_mode", Word("CPU")), ("snapshot_after_train", False)])
+def _setup(apart):
+    return Setup("round_mode" in caffe_pb2.PoolingParameter.DESCRIPTOR.fields_by_name, apart)
 
 
 def _choose_device(device):

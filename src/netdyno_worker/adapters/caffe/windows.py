@@ -8,16 +8,10 @@ from collections import namedtuple
 
 import numpy as np
 
-# Along one axis: the image's length, the window's, its stride, padding before the image, windows wanted.
-Axis = namedtuple("Axis", "size kernel stride near wanted")
+from netdyno_worker.adapters.kit.windows import edges, window_count
+
 # padding: on both sides; first: the node's first window among Caffe's; count: how many Caffe computes.
 Fit = namedtuple("Fit", "padding first count")
-
-
-def axes(node, image, kernel):
-    """The two axes of a node that slides windows of size `kernel` over images of shape `image`."""
-    strides, padding = node.attributes["strides"], node.attributes["padding"]
-    return [Axis(image[2 + i], kernel[i], strides[i], padding[2 * i], node.shape[2 + i]) for i in (0, 1)]
 
 
 def fit_convolution(axis):
@@ -25,8 +19,8 @@ def fit_convolution(axis):
     padding = axis.near
     while True:
         first = (padding - axis.near) // axis.stride
-        count = (axis.size + 2 * padding - axis.kernel) // axis.stride + 1
-        if count - first >= axis.wanted:
+        count = window_count(axis, padding)
+        if count - first >= axis.count:
             return Fit(padding, first, count)
         padding += axis.stride
 
@@ -47,10 +41,10 @@ def fit_pool(pair, floor):
 
 def is_exact(pair, fits):
     """Whether Caffe's windows are the node's, so that nothing need be cropped."""
-    return all(fit.first == 0 and fit.count == axis.wanted for axis, fit in zip(pair, fits))
+    return all(fit.first == 0 and fit.count == axis.count for axis, fit in zip(pair, fits))
 
 
-def hangs_over(pair, fits):
+def reaches_outside(pair, fits):
     """Whether a window reaches over padding or an edge, where libraries disagree about the mean."""
     return any(
         fit.padding > 0 or (fit.count - 1) * axis.stride + axis.kernel > axis.size for axis, fit in zip(pair, fits)
@@ -61,10 +55,10 @@ def mean_corrections(pair, fits):
     """By what to multiply each of the node's means, because Caffe counts padding in its divisor; None for nothing."""
     ratios = []
     for axis, fit in zip(pair, fits):
-        starts = (np.arange(axis.wanted) + fit.first) * axis.stride - fit.padding
+        starts = (np.arange(axis.count) + fit.first) * axis.stride - fit.padding
         ends = np.minimum(starts + axis.kernel, axis.size + fit.padding)
-        inside = np.minimum(ends, axis.size) - np.maximum(starts, 0)
-        ratios.append((ends - starts) / inside.astype(np.float64))
+        first, end = edges(axis)
+        ratios.append((ends - starts) / (end - first).astype(np.float64))
     correction = np.outer(*ratios)
     return None if np.all(correction == 1.0) else correction
 
@@ -76,10 +70,9 @@ def _paddings(axis):
 
 def _pooled(axis, padding, padded, floor):
     """What a pool does along an axis, or None if that lacks a wanted window or has one wholly outside the image."""
-    room = axis.size + 2 * padding - axis.kernel
-    count = (room // axis.stride if floor else -(-room // axis.stride)) + 1
+    count = window_count(axis, padding, ceil=not floor)
     if padded and (count - 1) * axis.stride >= axis.size + padding:
         count -= 1
     first = (padding - axis.near) // axis.stride
     outside = (count - 1) * axis.stride - padding >= axis.size
-    return None if outside or count - first < axis.wanted else Fit(padding, first, count)
+    return None if outside or count - first < axis.count else Fit(padding, first, count)

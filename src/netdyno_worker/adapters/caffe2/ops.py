@@ -215,6 +215,7 @@ RULES = {
     "add": _add,
     "multiply": _multiply,
     "scale": lambda site: site.net.Scale(site.inputs, site.out, scale=float(site.node.attributes["factor"])),
+    "power": lambda site: site.net.Pow(site.inputs, site.out, exponent=float(site.node.attributes["exponent"])),
     "concat": _concat,
     "softmax_cross_entropy": _softmax_cross_entropy,
     "mean_squared_error": _mean_squared_error,
@@ -224,3 +225,5 @@ RULES = {
     "bernoulli": _bernoulli,
     "normal": _normal,
 }
+
+FUSED = {"local_response_norm", "global_mean_pool"}

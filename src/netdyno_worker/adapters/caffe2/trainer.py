@@ -1,14 +1,18 @@
-"""How Caffe2 trains a program: one net per update, made once, whose operators the library runs by itself."""
+"""Trains a program with Caffe2: one net per update, which holds forward pass, gradients and parameter updates.
+
+The net is created once and runs in C++; on a CPU its convolutions, pools and norms are those of IDEEP (MKL-DNN).
+"""
 
 import itertools
-import math
 
 import numpy as np
 import torch.version
 from caffe2.python import core, workspace
 
 from netdyno_worker.adapters.caffe2.devices import CPU, CUDA, IDEEP, Placement
-from netdyno_worker.adapters.caffe2.nets import ADAM_EPSILON, ADAM_RATE, plan_outputs, plan_update
+from netdyno_worker.adapters.caffe2.nets import plan_outputs, plan_update
+from netdyno_worker.adapters.caffe2.optimizers import adam_corrections
+from netdyno_worker.adapters.kit.statistics import variance_factors
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.program import shapes
 
@@ -49,7 +53,8 @@ class Caffe2Trainer(Trainer):
         self._shapes = shapes(job.program)
         self._kinds = [CUDA] if job.device == "cuda" else [CPU, IDEEP] if _has_ideep() else [CPU]
         self._placement = Placement(self._kinds, [p.name for p in job.program.parameters if p.trainable], job.seed)
-        self._shares = _shares(job) if job.device == "cpu" else {}
+        # On a CPU the library averages biased variances, so it is given the graph's divided by the factor.
+        self._factors = variance_factors(job.program) if job.device == "cpu" else {}
         self._fed = set()
         self._names = {}  # {net: {blob: the name to fetch it by when the net has run}}
         self._updates = [_Update(job.program, update) for update in job.program.updates]
@@ -112,7 +117,7 @@ class Caffe2Trainer(Trainer):
             workspace.CreateNet(plan.net)
 
     def _initial(self, name):
-        return self._job.initial(name) * np.float32(self._shares.get(name, 1.0))
+        return self._job.initial(name) / np.float32(self._factors.get(name, 1.0))
 
     def _feed_once(self, blob, value):
         if blob not in self._fed:
@@ -128,7 +133,7 @@ class Caffe2Trainer(Trainer):
 
     def _read_parameters(self):
         names = [p.name for p in self._program.parameters]
-        return {name: self._read_fed(name) / np.float32(self._shares.get(name, 1.0)) for name in names}
+        return {name: self._read_fed(name) * np.float32(self._factors.get(name, 1.0)) for name in names}
 
     def _read_fed(self, name):
         return self._array(self._placement.name(name), name)
@@ -179,14 +184,11 @@ class _Update(object):
         self._steps = 0
 
     def corrections(self):
-        """(blob, number) to be fed before the next step: Adam's corrections of the bias, in the form of its net."""
-        rule = self.update.optimizer
-        if rule["kind"] != "adam":
+        """(blob, number) to be fed before the next step: Adam's corrections of the bias."""
+        if self.update.optimizer["kind"] != "adam":
             return ()
         self._steps += 1
-        root = math.sqrt(1.0 - rule["beta2"] ** self._steps)
-        rate = -rule["learning_rate"] * root / (1.0 - rule["beta1"] ** self._steps)
-        return (ADAM_EPSILON % self.name, rule["epsilon"] * root), (ADAM_RATE % self.name, rate)
+        return adam_corrections(self.update.optimizer, self.name, self._steps)
 
 
 def _start(threads):
@@ -194,20 +196,6 @@ def _start(threads):
     flags = ("--caffe2_log_level=2", "--caffe2_omp_num_threads=%d", "--caffe2_mkl_num_threads=%d")
     core.GlobalInit(["caffe2"] + [flag % threads if "%" in flag else flag for flag in flags])
     _started.append(threads)
-
-
-def _shares(job):
-    """{running variance: biased over unbiased variance}.
-
-    On a CPU the library averages the biased variance, the graph the unbiased; so it is given that share of ours.
-    """
-    known = shapes(job.program)
-    found = {}
-    for node in job.program.nodes:
-        if node.op == "batch_norm":
-            count = np.prod(known[node.inputs[0]]) // known[node.inputs[0]][1]
-            found[node.inputs[4]] = (count - 1.0) / count
-    return found
 
 
 def _has_ideep():

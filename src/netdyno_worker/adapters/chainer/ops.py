@@ -1,51 +1,30 @@
-"""Which Python computes a program with Chainer: straight-line source, one assignment per node, arguments as literals.
+"""Which Python expression computes each op in Chainer."""
 
-Nothing of the graph is walked in a step: at small batches each microsecond of Python shows.
-"""
-
-from collections import Counter, OrderedDict, namedtuple
+from collections import namedtuple
 
 import numpy as np
 
-from netdyno_worker.program import nodes_for, shapes
+from netdyno_worker.adapters.kit.source import Outline
+from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding
+from netdyno_worker.program import shapes
 
 # text: a function `compute(values)`; leaves: the names of `values`, in order; constants: {name: array} its text uses.
 Source = namedtuple("Source", "text leaves constants")
 
-# What an op's rule may ask: its node, the variables of its inputs, the shapes of its inputs, and where constants go.
-_Site = namedtuple("_Site", "node inputs shapes constants")
+# What an op's rule may ask: its node, the variables of its inputs, the shapes of its inputs, the axes of its windows
+# if it has any, and where constants go.
+_Site = namedtuple("_Site", "node inputs shapes axes constants")
 
 
 def write_source(program, targets):
     """The function of `targets`: a tuple for a list of names, the value itself for one name."""
-    wanted = [targets] if isinstance(targets, str) else list(targets)
-    nodes = nodes_for(program, wanted)
-    used = Counter(name for node in nodes for name in node.inputs) + Counter(wanted)
-    leaves = [value.name for value in program.inputs + program.parameters if value.name in used]
-    names = {name: "v%d" % i for i, name in enumerate(leaves + [node.name for node in nodes])}
-    known, constants = shapes(program), {}
-    lines = ["def compute(values):", "    %s = values" % "".join(names[leaf] + ", " for leaf in leaves)]
-    for node, dead in zip(nodes, _last_uses(nodes, wanted)):
-        site = _Site(node, [names[name] for name in node.inputs], [known[name] for name in node.inputs], constants)
-        lines.append("    %s = %s  # %s" % (names[node.name], _RULES[node.op](site), node.name))
-        if dead:
-            # A local variable would hold its array to the end, whether or not the way back needs it.
-            lines.append("    del " + ", ".join(names[name] for name in dead))
-    results = ", ".join(names[name] for name in wanted)
-    lines.append("    return " + (results if isinstance(targets, str) else "(%s,)" % results))
-    return Source("\n".join(lines) + "\n", leaves, constants)
+    outline, known, constants = Outline(program, targets), shapes(program), {}
 
+    def express(node, variables):
+        axes = axes_of(node, known) if "strides" in node.attributes else ()
+        return _RULES[node.op](_Site(node, variables, [known[name] for name in node.inputs], axes, constants))
 
-def _last_uses(nodes, wanted):
-    """For each node, the earlier nodes that nothing after it reads."""
-    produced = {node.name for node in nodes}
-    seen = set(wanted)
-    dead = []
-    for node in reversed(nodes):
-        last = [name for name in OrderedDict.fromkeys(node.inputs) if name in produced and name not in seen]
-        seen.update(last)
-        dead.append(last)
-    return dead[::-1]
+    return Source(outline.text(express), outline.leaves, constants)
 
 
 def _convolution(site):
@@ -60,57 +39,31 @@ def _convolution(site):
 
 
 def _max_pool(site):
-    kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
-    x, pad, cover_all = _padded(site, -np.inf), (0, 0), False
-    for cover in (False, True):
-        if _fits(site, cover):
-            x, pad, cover_all = site.inputs[0], (padding[0], padding[2]), cover
-            break
-    return "F.max_pooling_2d(%s, %r, %r, %r, %r)" % (x, kernel, strides, pad, cover_all)
+    kernel, strides = site.node.attributes["kernel"], site.node.attributes["strides"]
+    cover_all = find_rounding(site.axes)
+    if cover_all is None:
+        return "F.max_pooling_2d(%s, %r, %r, (0, 0), False)" % (_padded(site, -np.inf), kernel, strides)
+    pad = near_padding(site.axes)
+    return "F.max_pooling_2d(%s, %r, %r, %r, %r)" % (site.inputs[0], kernel, strides, pad, cover_all)
 
 
 def _mean_pool(site):
-    """Chainer counts padding, so a constant undoes that."""
+    """Chainer counts padding, which a constant corrects."""
     kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
     if not any(padding):
         return "F.average_pooling_2d(%s, %r, %r)" % (site.inputs[0], kernel, strides)
     x, pad = _padded(site, 0.0), (0, 0)
-    if _fits(site, False):
-        x, pad = site.inputs[0], (padding[0], padding[2])
+    if find_rounding(site.axes, (False,)) is not None:
+        x, pad = site.inputs[0], near_padding(site.axes)
     constant = "c%d" % len(site.constants)
-    site.constants[constant] = _whole_over_inside(site)
+    site.constants[constant] = (1.0 / inside_shares(site.axes)).astype(np.float32)[None, None]
     return "F.average_pooling_2d(%s, %r, %r, %r) * %s" % (x, kernel, strides, pad, constant)
-
-
-def _fits(site, cover_all):
-    """Whether a native pool takes the same windows without a copy of x.
-
-    What padding holds never counts, so a window is known by where it starts: only top and left padding and the
-    number of windows matter, not how far they reach over the far edge.
-    """
-    kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
-    given = [
-        (site.shapes[0][2 + i] + 2 * padding[2 * i] - kernel[i] + (strides[i] - 1 if cover_all else 0)) // strides[i]
-        for i in (0, 1)
-    ]
-    return tuple(given) == tuple(count - 1 for count in site.node.shape[2:])
 
 
 def _padded(site, value):
     top, bottom, left, right = site.node.attributes["padding"]
     sides = ((0, 0), (0, 0), (top, bottom), (left, right))
     return "F.pad(%s, %r, 'constant', constant_values=float(%r))" % (site.inputs[0], sides, str(value))
-
-
-def _whole_over_inside(site):
-    """A window's elements over those of them that lie over the image and not over padding."""
-    kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
-    factors = []
-    for i in (0, 1):
-        starts = np.arange(site.node.shape[2 + i]) * strides[i] - padding[2 * i]
-        inside = np.minimum(starts + kernel[i], site.shapes[0][2 + i]) - np.maximum(starts, 0)
-        factors.append(kernel[i] / inside)
-    return np.outer(*factors).astype(np.float32)[None, None]
 
 
 def _batch_norm(site):
@@ -170,6 +123,7 @@ _RULES = {
     "add": _form("{0} + {1}"),
     "multiply": _form("{0} * {1}"),
     "scale": lambda site: "%s * %r" % (site.inputs[0], site.node.attributes["factor"]),
+    "power": lambda site: "%s ** %r" % (site.inputs[0], site.node.attributes["exponent"]),
     "concat": lambda site: "F.concat((%s,), 1)" % ", ".join(site.inputs),
     "softmax_cross_entropy": _form("F.softmax_cross_entropy({0}, {1})"),
     "mean_squared_error": _form("F.mean_squared_error({0}, {1})"),
@@ -180,3 +134,5 @@ _RULES = {
     "bernoulli": _bernoulli,
     "normal": _normal,
 }
+
+FUSED = {"local_response_norm", "global_mean_pool"}

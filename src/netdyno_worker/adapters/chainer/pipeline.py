@@ -8,7 +8,7 @@ from chainer.dataset import DatasetMixin, concat_examples
 from chainer.iterators import MultiprocessIterator, ShuffleOrderSampler
 
 from netdyno_worker.adapters.kit.pillow import STAGES, Augmentation, Folder, mode_of
-from netdyno_worker.adapters.kit.seconds import Seconds
+from netdyno_worker.adapters.kit.pipeline import Seconds
 
 AHEAD = 2  # batches
 
@@ -31,7 +31,7 @@ class FolderPipeline(object):
             dataset_timeout=None,
         )
         self.notes = {
-            "order": "shuffled anew in each epoch",
+            "order": "reshuffled in each epoch",
             "decode": "Pillow " + PIL.__version__,
             "processes": files.threads,
         }

@@ -1,7 +1,8 @@
-"""Trains a program with Chainer: generated straight-line functions, its own update rules, iDeep arrays on a CPU."""
+"""Trains a program with Chainer: a generated straight-line Python function per update, and its own update rules.
 
-import linecache
-import math
+Chainer builds its graph in every step, so nothing else may: no links, no type checks. On a CPU arrays are iDeep's.
+"""
+
 from collections import OrderedDict
 
 import chainer
@@ -11,7 +12,9 @@ from chainer.backends import cuda, intel64
 
 from netdyno_worker.adapters.chainer.batch_norm import batch_norm_for
 from netdyno_worker.adapters.chainer.ops import write_source
-from netdyno_worker.adapters.kit.inputs import filled_inputs
+from netdyno_worker.adapters.chainer.optimizers import Optimizer
+from netdyno_worker.adapters.kit.pipeline import filled_inputs
+from netdyno_worker.adapters.kit.source import execute
 from netdyno_worker.contract import Trainer, Unsupported
 
 
@@ -94,7 +97,7 @@ class ChainerTrainer(Trainer):
         source = write_source(self._program, targets)
         for name, array in source.constants.items():
             namespace[name] = array if self._device.xp is np else self._device.send(array)
-        return _executed(source.text, namespace)["compute"], source.leaves
+        return execute(source.text, namespace), source.leaves
 
     def constant(self, array):
         """On the device, without a gradient. Sent to iDeep, images would be laid out as weights, in seconds."""
@@ -153,7 +156,7 @@ class _Update(object):
         self._names = update.parameters
         self._foreign = {p.name for p in program.parameters if p.trainable} - set(update.parameters)
         self._compute, self._leaves = trainer.function(update.loss)
-        self._optimizer = _Optimizer(update.optimizer, len(update.parameters))
+        self._optimizer = Optimizer(update.optimizer, len(update.parameters))
         self._parameters = []
         self._arguments = []
 
@@ -181,42 +184,6 @@ class _Update(object):
             chainer.Variable(values[name].array, requires_grad=False) if name in self._foreign else values[name]
             for name in self._leaves
         ]
-
-
-def _executed(text, namespace):
-    """The namespace with what the source defines; its lines are kept where tracebacks look for them."""
-    filename = "<network %d>" % len(linecache.cache)
-    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    exec(compile(text, filename, "exec"), namespace)
-    return namespace
-
-
-class _Optimizer(object):
-    """The rules of a native optimizer, one per parameter; its momentum is ours with the learning rate inside."""
-
-    def __init__(self, wanted, count):
-        kinds, rate = chainer.optimizers, wanted["learning_rate"]
-        if wanted["kind"] == "adam":
-            whole = kinds.Adam(rate, wanted["beta1"], wanted["beta2"])
-            self.update = self._update_adam
-        elif wanted["kind"] == "momentum":
-            whole = kinds.MomentumSGD(rate, wanted["momentum"])
-        else:
-            whole = kinds.SGD(rate)
-        self._wanted = wanted
-        self._shared = whole.hyperparam
-        self._rules = [whole.create_update_rule() for _ in range(count)]
-        self._steps = 0
-
-    def update(self, parameters):
-        for rule, parameter in zip(self._rules, parameters):
-            rule.update(parameter)
-
-    def _update_adam(self, parameters):
-        """Chainer adds epsilon to the root before it corrects the root's bias; ours comes after."""
-        self._steps += 1
-        self._shared.eps = self._wanted["epsilon"] * math.sqrt(1.0 - self._wanted["beta2"] ** self._steps)
-        _Optimizer.update(self, parameters)
 
 
 def _refuse(job):

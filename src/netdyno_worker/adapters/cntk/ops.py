@@ -88,17 +88,19 @@ def _batch_norm(site):
 
 
 def _local_response_norm(site):
-    """Near channels are summed as rows of a one-channel image, in a third of the time that CNTK's own op takes.
-
-    The power by exponential and logarithm, because the gradient of CNTK's pow comes out as not a number.
-    """
+    """Near channels are summed as rows of a one-channel image, in a third of the time that CNTK's own op takes."""
     x, attributes = site.inputs[0], site.node.attributes
     size, channels = attributes["size"], x.shape[0]
     kernel = cntk.constant(np.full((1, 1, size, 1), attributes["alpha"] / size, np.float32))
     rows = cntk.reshape(cntk.square(x), (1, channels, -1))
     sliding = {"strides": (1, 1), "padding": (size // 2, size // 2, 0, 0), "groups": 1}
     total = cntk.reshape(windows.convolution(rows, kernel, sliding), x.shape)
-    return x * cntk.exp(cntk.log(total + attributes["k"]) * -attributes["beta"])
+    return x * _power(total + attributes["k"], -attributes["beta"])
+
+
+def _power(x, exponent):
+    """By exponential and logarithm, because the gradient of CNTK's pow comes out as not a number."""
+    return cntk.exp(cntk.log(x) * exponent)
 
 
 def _dropout(site):
@@ -164,6 +166,7 @@ RULES = {
     "add": lambda site: cntk.plus(*site.inputs),
     "multiply": lambda site: cntk.element_times(*site.inputs),
     "scale": lambda site: site.inputs[0] * site.node.attributes["factor"],
+    "power": lambda site: _power(site.inputs[0], site.node.attributes["exponent"]),
     "concat": lambda site: cntk.splice(*site.inputs, axis=0),
     "softmax_cross_entropy": _cross_entropy,
     "mean_squared_error": _squared_error,
@@ -173,3 +176,5 @@ RULES = {
     "bernoulli": _bernoulli,
     "normal": _normal,
 }
+
+FUSED = {"local_response_norm", "global_mean_pool"}

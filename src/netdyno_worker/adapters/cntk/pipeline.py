@@ -7,7 +7,7 @@ import cntk
 import numpy as np
 from cntk.io import ImageDeserializer, MinibatchSource, StreamDef, StreamDefs, transforms
 
-from netdyno_worker.adapters.kit.seconds import Seconds
+from netdyno_worker.adapters.kit.pipeline import Seconds, scaling
 from netdyno_worker.contract import Unsupported
 
 LIBRARIES = ("libjpeg.so.8", "libpng12.so.0", "libtiff.so.5", "libjasper.so.1")  # of the OpenCV that it brings
@@ -24,8 +24,7 @@ class MapPipeline(object):
         self._feed = feed
         self._seconds = Seconds()
         rule = files.transforms
-        self._factors = [np.float32(1.0 / (255.0 * std)) for std in rule["std"]]
-        self._offsets = [np.float32(-mean / std) for mean, std in zip(rule["mean"], rule["std"])]
+        self._factors, self._offsets = scaling(rule)
         self._images = np.empty((inputs.batch,) + inputs.shape, np.float32)
         self._path = os.path.join(files.root, files.split + "_map.txt")
         self._source = _source(self._path, files, inputs)
@@ -46,7 +45,7 @@ class MapPipeline(object):
         self._take()
 
     def seconds(self):
-        """CNTK tells nothing of its stages."""
+        """CNTK does not report its stages."""
         return self._seconds.so_far()
 
     def close(self):

@@ -1,4 +1,7 @@
-"""Trains a program with CNTK: a static graph and a Trainer for each update; what is fed stays on the device."""
+"""Trains a program with CNTK: a static graph and a Trainer for each update.
+
+A step is one train_minibatch, which runs in C++; the batch is placed on the device once and stays there.
+"""
 
 import ctypes
 import sys
@@ -10,7 +13,7 @@ from netdyno_worker.adapters.cntk.leaves import Leaves
 from netdyno_worker.adapters.cntk.ops import translate
 from netdyno_worker.adapters.cntk.optimizers import learner_for
 from netdyno_worker.adapters.cntk.pipeline import MapPipeline
-from netdyno_worker.adapters.kit.inputs import filled_inputs
+from netdyno_worker.adapters.kit.pipeline import filled_inputs
 from netdyno_worker.contract import Trainer, Unsupported
 
 BLOCKS_GRADIENTS = ("stop_gradient", "bernoulli", "normal")

@@ -7,6 +7,8 @@ is not, the image is padded first, at the price of a copy.
 import cntk
 import numpy as np
 
+from netdyno_worker.adapters.kit.windows import axes_over, inside_shares, window_count
+
 LOWEST = float(np.finfo(np.float32).min)  # pads a maximum; finite, because 0 times infinity would not be 0
 UNPADDED = ((False, False), False)  # whether CNTK pads each axis by itself, and whether it rounds up
 
@@ -32,8 +34,9 @@ def mean_pool(x, attributes):
     native = _native_pool(x, cntk.AVG_POOLING, attributes)
     if native is not None:
         return native
+    axes = axes_over(x.shape[1:], attributes["kernel"], attributes)
     whole = _pool(padded(x, attributes["padding"], 0.0), cntk.AVG_POOLING, attributes)
-    return cntk.element_times(whole, cntk.constant(_share_inside(x.shape[1:], attributes)))
+    return cntk.element_times(whole, cntk.constant((1.0 / inside_shares(axes)).astype(np.float32)[None]))
 
 
 def global_mean_pool(x):
@@ -64,40 +67,22 @@ def _native_pool(x, kind, attributes):
 
 def _padding_flags(x, kernel, attributes, ceil=False):
     """For each axis whether CNTK is to pad by itself, such that its windows are the graph's; None if they are not."""
-    sides = (attributes["padding"][:2], attributes["padding"][2:])
     flags = []
-    for length, size, stride, (before, after) in zip(x.shape[1:], kernel, attributes["strides"], sides):
-        if size > length:  # CNTK refuses a window larger than the image, even if the padding makes room
+    for axis in axes_over(x.shape[1:], kernel, attributes):
+        if axis.kernel > axis.size:  # CNTK refuses a window larger than the image, even if the padding makes room
             return None
-        wanted = (-before, (length + before + after - size) // stride + 1)
-        if wanted == _bare_windows(length, size, stride, ceil):
+        wanted = (-axis.near, axis.count)
+        if wanted == (0, window_count(axis, 0, ceil)):
             flags.append(False)
-        elif wanted == _centred_windows(length, size, stride) and not ceil:
+        elif wanted == _centred_windows(axis) and not ceil:
             flags.append(True)
         else:
             return None
     return tuple(flags)
 
 
-def _bare_windows(length, size, stride, ceil):
-    """(where the first window starts, how many there are) without padding."""
-    over = stride - 1 if ceil else 0
-    return 0, (length - size + over) // stride + 1
-
-
-def _centred_windows(length, size, stride):
+def _centred_windows(axis):
     """(where the first window starts, how many there are) if CNTK pads: a window around every stride-th place."""
-    count = (length - 1) // stride + 1
-    spare = length - 1 - (count - 1) * stride
-    return spare // 2 - (size - 1) // 2, count
-
-
-def _share_inside(image, attributes):
-    """For each window its size over how much of it lies inside the image."""
-    kernel, strides, padding = attributes["kernel"], attributes["strides"], attributes["padding"]
-    along = [
-        [min(start + size, length) - max(start, 0) for start in range(-before, length + after - size + 1, stride)]
-        for length, size, stride, before, after in zip(image, kernel, strides, padding[::2], padding[1::2])
-    ]
-    inside = np.outer(*along).astype(np.float32)
-    return (kernel[0] * kernel[1] / inside)[None].astype(np.float32)
+    count = (axis.size - 1) // axis.stride + 1
+    spare = axis.size - 1 - (count - 1) * axis.stride
+    return spare // 2 - (axis.kernel - 1) // 2, count

@@ -6,6 +6,8 @@ import numpy as np
 from jax import lax
 
 from netdyno_worker.adapters.jax.windows import Windows
+from netdyno_worker.adapters.kit.powers import negative_power
+from netdyno_worker.adapters.kit.statistics import unbiased_over_biased
 
 # A form is the order in which a value's axes lie in memory, as places in the graph's order.
 FORMS = {"kernel": (2, 3, 1, 0), "image": (0, 2, 3, 1), "matrix": (1, 0), "plain": None}
@@ -67,14 +69,13 @@ class Ops(object):
         """The normalised values, and where the running mean and variance move."""
         wide = x.astype(jnp.float32)
         axes = tuple(range(x.ndim - 1))
-        count = x.size // x.shape[-1]
         batch_mean = jnp.mean(wide, axes)
         centred = wide - batch_mean
         batch_variance = _variance(wide, batch_mean, x.dtype != jnp.float32)
         factor = scale * lax.rsqrt(batch_variance + node.attributes["epsilon"])
         y = (centred * factor + shift).astype(x.dtype)
         momentum = node.attributes["momentum"]
-        unbiased = batch_variance * (count / max(count - 1.0, 1.0))
+        unbiased = batch_variance * unbiased_over_biased(x.size // x.shape[-1])
         moved = (mean + momentum * (batch_mean - mean), variance + momentum * (unbiased - variance))
         return y, lax.stop_gradient(moved)
 
@@ -143,7 +144,7 @@ def _response_norm(attributes):
 
     def keep(x):
         divisor = attributes["k"] + share * _channel_sums(x * x, size)
-        power = _negative_power(divisor, beta)
+        power = negative_power(divisor, beta, lax.rsqrt, lax.sqrt)
         return x * power, (x, divisor, power)
 
     def backward(kept, gradient):
@@ -154,14 +155,6 @@ def _response_norm(attributes):
     norm = jax.custom_vjp(lambda x: keep(x)[0])
     norm.defvjp(keep, backward)
     return norm
-
-
-def _negative_power(x, beta):
-    """Roots where they suffice: the usual 0.75 needs no logarithm."""
-    if beta == 0.75:
-        root = lax.rsqrt(x)
-        return root * lax.sqrt(root)
-    return lax.rsqrt(x) if beta == 0.5 else x**-beta
 
 
 def _channel_sums(x, size):
@@ -225,6 +218,7 @@ SIMPLE = {
     "add": lambda node, a, b: a + b,
     "multiply": lambda node, a, b: a * b,
     "scale": lambda node, x: x * node.attributes["factor"],
+    "power": lambda node, x: x ** node.attributes["exponent"],
     "concat": lambda node, *x: jnp.concatenate(x, x[0].ndim - 1),
     "stop_gradient": lambda node, x: lax.stop_gradient(x),
     "softmax_cross_entropy": _cross_entropy,
@@ -234,3 +228,5 @@ SIMPLE = {
 }
 
 DRAWS = {"dropout": _dropout, "bernoulli": _bernoulli, "normal": _normal}
+
+FUSED = {"local_response_norm", "global_mean_pool"}

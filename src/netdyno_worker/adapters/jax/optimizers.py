@@ -4,8 +4,7 @@ from collections import namedtuple
 
 import jax.numpy as jnp
 
-FIRST_SCALE = 2.0**10
-GOOD_STEPS = 2000  # after so many finite steps the scale doubles
+from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE, next_scale
 
 # factor: what the loss is multiplied with. good: finite steps since it changed. skipped: updates not made in all.
 Scale = namedtuple("Scale", "factor good skipped")
@@ -51,11 +50,8 @@ def first_scale():
 
 
 def _following(scale, finite):
-    """Half after a gradient that is not finite, twice after many that were."""
-    good = jnp.where(finite, scale.good + 1, 0)
-    grown = good >= GOOD_STEPS
-    factor = scale.factor * jnp.where(finite, jnp.where(grown, 2.0, 1.0), 0.5)
-    return Scale(factor, jnp.where(grown, 0, good), scale.skipped + jnp.where(finite, 0, 1))
+    factor, good = next_scale(scale.factor, scale.good, finite, jnp.where)
+    return Scale(factor, good, scale.skipped + jnp.where(finite, 0, 1))
 
 
 def _sgd(gradient, moments, count, optimizer):

@@ -1,4 +1,7 @@
-"""How JAX trains a program: every update of a step in one function that XLA compiles, with donated state."""
+"""Trains a program with JAX: every update of a step in one function that XLA compiles, with donated state.
+
+The program is walked while the function is traced, and a step is then one call that updates its buffers in place.
+"""
 
 import os
 from collections import namedtuple

@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from netdyno_worker.adapters.kit.windows import axes_over, inside_counts
+
 LAYOUT = ("NHWC", "HWIO", "NHWC")
 
 
@@ -49,7 +51,7 @@ class Windows(object):
     def mean_pool(self, x, attributes):
         """Summed in float32; padding does not count in the divisor."""
         total = lax.reduce_window(x.astype(jnp.float32), np.float32(0), lax.add, *_window(attributes))
-        return (total * _inverse_counts(x.shape, attributes)).astype(x.dtype)
+        return (total * _inverse_counts(axes_over(x.shape[1:3], attributes["kernel"], attributes))).astype(x.dtype)
 
     def _plain(self, attributes):
         def convolve(x, kernel):
@@ -127,19 +129,10 @@ def _strided(x, strides):
     return x if strides == (1, 1) else x[:, :: strides[0], :: strides[1], :]
 
 
-def _inverse_counts(shape, attributes):
+def _inverse_counts(axes):
     """One over how many image elements each window holds: a number where all hold the same."""
-    counts = [
-        _counts(shape[axis + 1], attributes["kernel"][axis], attributes["strides"][axis], side)
-        for axis, side in enumerate(_sides(attributes))
-    ]
-    inverse = (1.0 / np.multiply.outer(*counts)).astype(np.float32)
+    inverse = (1.0 / inside_counts(axes)).astype(np.float32)
     return inverse.flat[0] if np.all(inverse == inverse.flat[0]) else inverse[None, :, :, None]
-
-
-def _counts(size, kernel, stride, side):
-    starts = np.arange((size + sum(side) - kernel) // stride + 1) * stride - side[0]
-    return np.minimum(starts + kernel, size) - np.maximum(starts, 0)
 
 
 def _window(attributes):

@@ -4,8 +4,10 @@ import keras
 from keras import ops
 
 from netdyno_worker.adapters.keras import weights
-from netdyno_worker.adapters.keras.ops import LOSSES, RULES, Site, flatten_as_it_lies, sides_of_same
+from netdyno_worker.adapters.keras.ops import LOSSES, RULES, Site, flatten_as_it_lies, same_padding
 from netdyno_worker.adapters.keras.uses import Uses
+from netdyno_worker.adapters.kit.statistics import values_per_channel
+from netdyno_worker.adapters.kit.windows import axes_of
 from netdyno_worker.contract import Unsupported
 from netdyno_worker.program import shapes
 
@@ -64,7 +66,7 @@ class Network(object):
             return None
         value, target = node.inputs
         shape = self._shapes[value]
-        return value, target, lambda *values: RULES[node.op](Site(node, values, shape, self._layout, 0))
+        return value, target, lambda *values: RULES[node.op](Site(node, values, shape, (), self._layout, 0))
 
     def store_initial(self):
         for name, slot in self.slots.items():
@@ -88,7 +90,8 @@ class Network(object):
         inputs = [self._value(name) for name in names]
         self._needs[node.name] = set().union(*[self._needs[name] for name in names])
         seed = (self._job.seed * 1000003 + node.attributes.get("seed", 0)) % 2**31
-        site = Site(node, inputs, self._shapes[names[0]], self._layout, seed)
+        axes = axes_of(node, self._shapes) if "strides" in node.attributes else ()
+        site = Site(node, inputs, self._shapes[names[0]], axes, self._layout, seed)
         self._values[node.name] = self._weighted(site) if owned else self._weightless(site)
 
     def _value(self, name):
@@ -136,9 +139,7 @@ class Network(object):
     def _padded(self, site):
         """The image and the padding that Keras knows by name; any other is added before the layer."""
         padding = site.node.attributes["padding"]
-        kernel = self._shapes[site.node.inputs[1]][2:]
-        same = sides_of_same(site.shape[2:], kernel, site.node.attributes["strides"])
-        if padding == same and any(padding) and not self._uses.is_shared(site.node):
+        if padding == same_padding(site.axes) and any(padding) and not self._uses.is_shared(site.node):
             return site.inputs[0], "same"
         if not any(padding):
             return site.inputs[0], "valid"
@@ -174,11 +175,8 @@ class Network(object):
         """Say where the layer's parameters are."""
         names = site.node.inputs[1:]
         if site.node.op == "batch_norm":
-            count = 1
-            for length in site.shape[:1] + site.shape[2:]:
-                count *= length
             slots = [weights.plain(v) for v in (layer.gamma, layer.beta, layer.moving_mean)]
-            slots.append(weights.biased_variance(layer.moving_variance, count))
+            slots.append(weights.biased_variance(layer.moving_variance, values_per_channel(site.shape)))
         else:
             is_image = site.node.op == "convolution"
             rows = self._rows.get(names[0])

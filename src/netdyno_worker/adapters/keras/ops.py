@@ -6,8 +6,12 @@ import keras
 import numpy as np
 from keras import ops
 
-# A node, its inputs as Keras tensors, the graph's shape of the first of them, the layout, a seed if it draws.
-Site = namedtuple("Site", "node inputs shape layout seed")
+from netdyno_worker.adapters.kit.powers import negative_power
+from netdyno_worker.adapters.kit.windows import inside_shares, same_sides
+
+# A node, its inputs as Keras tensors, the graph's shape of the first of them, the axes of its windows if it has any,
+# the layout, a seed if it draws.
+Site = namedtuple("Site", "node inputs shape axes layout seed")
 
 
 class Layout(namedtuple("Layout", "channels_last")):
@@ -34,13 +38,9 @@ class Layout(namedtuple("Layout", "channels_last")):
         return ops.pad(x, self.shape(widths), "constant", constant_values=value)
 
 
-def sides_of_same(size, kernel, strides):
+def same_padding(axes):
     """(top, bottom, left, right) that Keras's padding "same" means."""
-    sides = ()
-    for length, window, stride in zip(size, kernel, strides):
-        total = max((-(-length // stride) - 1) * stride + window - length, 0)
-        sides += (total // 2, total - total // 2)
-    return sides
+    return same_sides(axes[0]) + same_sides(axes[1])
 
 
 class LocalResponseNorm(keras.layers.Layer):
@@ -57,7 +57,9 @@ class LocalResponseNorm(keras.layers.Layer):
         return input_shape
 
     def call(self, x):
-        return x * _negative_power(self.offset + self.share * self._sums(ops.square(x)), self.beta)
+        return x * negative_power(
+            self.offset + self.share * self._sums(ops.square(x)), self.beta, ops.rsqrt, ops.sqrt
+        )
 
     def _sums(self, squares):
         """Over the channels near each; those outside count as 0."""
@@ -107,7 +109,7 @@ def _max_pool(site):
     """Uneven "same" only with channels last: under PyTorch it repeats the edge, whose gradient cannot be compiled."""
     kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
     x, mode, even = site.inputs[0], "valid", padding[0::2] == padding[1::2]
-    known = any(padding) and padding == sides_of_same(site.shape[2:], kernel, strides)
+    known = any(padding) and padding == same_padding(site.axes)
     if known and (even or site.layout.channels_last):
         mode = "same"
     elif any(padding):
@@ -119,25 +121,19 @@ def _mean_pool(site):
     """Keras's "same" does not count padding where that is the same on both sides; under PyTorch it does elsewhere."""
     kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
     x, mode, even = site.inputs[0], "valid", padding[0::2] == padding[1::2]
-    if even and any(padding) and padding == sides_of_same(site.shape[2:], kernel, strides):
+    if even and any(padding) and padding == same_padding(site.axes):
         mode = "same"
     elif any(padding):
         x = site.layout.padded(x, padding)
     pooled = keras.layers.AveragePooling2D(kernel, strides, mode, data_format=site.layout.data_format)(x)
     if mode == "same" or not any(padding):
         return pooled
-    return ops.multiply(pooled, _whole_over_counted(site))
+    return ops.multiply(pooled, _whole_over_inside(site))
 
 
-def _whole_over_counted(site):
+def _whole_over_inside(site):
     """A window's size over how many image elements it holds."""
-    top, _, left, _ = site.node.attributes["padding"]
-    counts = []
-    for axis, side in enumerate((top, left)):
-        kernel, stride = site.node.attributes["kernel"][axis], site.node.attributes["strides"][axis]
-        starts = np.arange(site.node.shape[2 + axis]) * stride - side
-        counts.append(np.minimum(starts + kernel, site.shape[2 + axis]) - np.maximum(starts, 0))
-    ratio = np.prod(site.node.attributes["kernel"]) / np.multiply.outer(*counts)
+    ratio = 1.0 / inside_shares(site.axes)
     return ratio.astype(np.float32).reshape(site.layout.shape((1, 1) + ratio.shape))
 
 
@@ -214,14 +210,6 @@ def _convolution(site):
     return ops.add(y, ops.reshape(site.inputs[2], layout.shape((1, -1, 1, 1))))
 
 
-def _negative_power(x, beta):
-    """Roots where they suffice: the usual 0.75 needs no logarithm."""
-    if beta == 0.75:
-        root = ops.rsqrt(x)
-        return root * ops.sqrt(root)
-    return ops.rsqrt(x) if beta == 0.5 else ops.power(x, -beta)
-
-
 def _wide(value):
     """Losses are float32 whatever the layers before them compute in."""
     return value if keras.backend.standardize_dtype(value.dtype) == "float32" else ops.cast(value, "float32")
@@ -243,6 +231,7 @@ RULES = {
     "add": _add,
     "multiply": _multiply,
     "scale": lambda site: ops.multiply(site.inputs[0], site.node.attributes["factor"]),
+    "power": lambda site: ops.power(site.inputs[0], site.node.attributes["exponent"]),
     "concat": _concat,
     "softmax_cross_entropy": _cross_entropy,
     "mean_squared_error": _squared_error,
@@ -252,3 +241,5 @@ RULES = {
     "bernoulli": lambda site: Bernoulli(site.seed)(site.inputs[0]),
     "normal": lambda site: Normal(site.layout.shape(site.node.attributes["shape"]), site.seed)(site.inputs[0]),
 }
+
+FUSED = {"local_response_norm", "global_mean_pool"}

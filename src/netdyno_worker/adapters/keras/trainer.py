@@ -1,4 +1,7 @@
-"""Trains a program with Keras 3: a functional model per update, on the backend that Keras is started with."""
+"""Trains a program with Keras 3: a functional model per update, on the backend that Keras is started with.
+
+A step calls the model's own train function, as fit does for each batch, over a batch that stays on the device.
+"""
 
 import importlib
 
@@ -7,8 +10,10 @@ import numpy as np
 
 from netdyno_worker.adapters.keras.network import ANCHOR, Network
 from netdyno_worker.adapters.keras.ops import Layout
-from netdyno_worker.adapters.keras.training import FIRST_SCALE, LossModel, Seen, TargetModel, optimizer
-from netdyno_worker.adapters.kit.inputs import filled_inputs
+from netdyno_worker.adapters.keras.optimizers import make_optimizer
+from netdyno_worker.adapters.keras.training import LossModel, Seen, TargetModel
+from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE
+from netdyno_worker.adapters.kit.pipeline import filled_inputs
 from netdyno_worker.batches import synthetic_batch
 from netdyno_worker.contract import Trainer, Unsupported
 
@@ -111,7 +116,7 @@ class KerasTrainer(Trainer):
         model.chosen = lambda: variables
         scaled = job.precision == "float16"
         model.scale = FIRST_SCALE if scaled else 1.0
-        rule = optimizer(update.optimizer, scaled)
+        rule = make_optimizer(update.optimizer, scaled)
         model.compile(optimizer=rule, jit_compile=job.execution == "compiled", auto_scale_loss=False)
         model.optimizer.build(variables)
         return model, names, target

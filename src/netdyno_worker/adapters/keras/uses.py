@@ -4,7 +4,7 @@ from collections import defaultdict
 
 WEIGHTED = ("convolution", "linear", "batch_norm")  # what Keras has layers with weights for
 ACTIVATIONS = ("relu", "tanh", "sigmoid")
-_ELEMENTWISE = ACTIVATIONS + ("dropout", "scale")
+_ELEMENTWISE = ACTIVATIONS + ("dropout", "scale", "power")
 
 
 class Uses(object):

@@ -4,6 +4,8 @@ from collections import namedtuple
 
 import numpy as np
 
+from netdyno_worker.adapters.kit.statistics import unbiased_over_biased
+
 # store(array of the graph) gives what the variable holds; load(what it holds) gives the array of the graph.
 Slot = namedtuple("Slot", "variable store load")
 
@@ -42,11 +44,8 @@ def matrix(variable, rows=None):
 
 
 def biased_variance(variable, count):
-    """A running variance of `count` values a step: ours is unbiased, Keras's is not.
-
-    Both are the same weighted mean of variances that differ by a constant factor, so their values do too.
-    """
-    factor = np.float32(count / max(count - 1.0, 1.0))
+    """A running variance of `count` values a step, of which Keras averages the biased one: see kit.statistics."""
+    factor = np.float32(unbiased_over_biased(count))
     return Slot(variable, lambda array: array / factor, lambda held: held * factor)
 
 

@@ -8,6 +8,8 @@ import time
 import numpy as np
 from PIL import Image
 
+from netdyno_worker.adapters.kit.pipeline import scaling
+
 SUFFIXES = (b".jpg", b".jpeg", b".png")
 MARKS = (b"\xff\xd8\xff", b"\x89PNG")
 STAGES = ("read_s", "decode_s", "transform_s")
@@ -50,8 +52,7 @@ class Augmentation(object):
     def __init__(self, rule, shape):
         self._rule = rule
         self._shape = shape
-        mean, std = (np.array(rule[name]).reshape(-1, 1, 1) for name in ("mean", "std"))
-        self._factors, self._offsets = (1.0 / (255.0 * std)).astype(np.float32), (-mean / std).astype(np.float32)
+        self._factors, self._offsets = (values.reshape(-1, 1, 1) for values in scaling(rule))
 
     def apply(self, image, random):
         """As float32, channel by channel; `random` is a numpy RandomState."""
@@ -66,16 +67,11 @@ class Augmentation(object):
         return scaled
 
     def _cropped(self, image, random):
-        crop, pad = self._rule["crop"], self._rule["pad"]
+        crop = self._rule["crop"]
         if crop is None:
             return image
-        if self._rule["resized"]:
-            return image.resize((crop, crop), Image.BILINEAR, random_window(image.size, random))
-        spare = [length + 2 * pad - crop for length in image.size]
-        if min(spare) < 0:
-            raise ValueError("expected at least %d pixels a side, received %s" % (crop - 2 * pad, image.size))
-        left, top = (random.randint(more + 1) - pad for more in spare)
-        return image.crop((left, top, left + crop, top + crop))  # outside it is black
+        window = random_window(image.size, self._rule, random)
+        return image.resize((crop, crop), Image.BILINEAR, window) if self._rule["resized"] else image.crop(window)
 
 
 def expect_shape(array, shape):
@@ -88,8 +84,22 @@ def mode_of(shape):
     return "L" if shape[0] == 1 else "RGB"
 
 
-def random_window(size, random):
-    """(left, top, right, bottom): 8 to 100 % of the area, of an aspect between 3/4 and 4/3; else the whole."""
+def random_window(size, rule, random):
+    """(left, top, right, bottom) of what is cropped; outside the image it is black."""
+    return _window_to_scale(size, random) if rule["resized"] else _window_of_crop(size, rule, random)
+
+
+def _window_of_crop(size, rule, random):
+    crop, pad = rule["crop"], rule["pad"]
+    spare = [length + 2 * pad - crop for length in size]
+    if min(spare) < 0:
+        raise ValueError("expected at least %d pixels a side, received %s" % (crop - 2 * pad, size))
+    left, top = (random.randint(more + 1) - pad for more in spare)
+    return left, top, left + crop, top + crop
+
+
+def _window_to_scale(size, random):
+    """8 to 100 % of the area, of an aspect between 3/4 and 4/3; else the whole."""
     for _ in range(TRIES):
         area = random.uniform(0.08, 1.0) * size[0] * size[1]
         aspect = math.exp(random.uniform(math.log(3.0 / 4.0), math.log(4.0 / 3.0)))

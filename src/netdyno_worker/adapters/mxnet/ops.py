@@ -5,14 +5,15 @@ from collections import namedtuple
 import mxnet as mx
 import numpy as np
 
+from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding
 from netdyno_worker.program import shapes
 
 # values: {name of an input, parameter or node: Symbol}; constants: {variable's name: array} that they use besides.
 Symbols = namedtuple("Symbols", "values constants")
 
-# What an op's rule may ask: its node, the symbols of its inputs, the shape of every value, where constants go, and
-# whether the inputs are in bfloat16.
-_Site = namedtuple("_Site", "node inputs shapes constants narrow")
+# What an op's rule may ask: its node, the symbols of its inputs, the shape of every value, the axes of its windows if
+# it has any, where constants go, and whether the inputs are in bfloat16.
+_Site = namedtuple("_Site", "node inputs shapes axes constants narrow")
 
 # Padding of a max pool that its op cannot do itself; an op's attributes are texts, and not all versions read "-inf".
 _LOWEST = float(np.finfo(np.float32).min)
@@ -43,7 +44,8 @@ def translate(program, narrow):
         if narrow and (node.op in _PRODUCTS or (node.op in _PASSING and node.inputs[0] in narrowed)):
             narrowed.add(node.name)
         inputs = [_as_type(values[name], name in narrowed, node.name in narrowed) for name in node.inputs]
-        values[node.name] = _RULES[node.op](_Site(node, inputs, known, constants, node.name in narrowed))
+        axes = axes_of(node, known) if "strides" in node.attributes else ()
+        values[node.name] = _RULES[node.op](_Site(node, inputs, known, axes, constants, node.name in narrowed))
     for name in narrowed.intersection(program.outputs):
         values[name] = _as_type(values[name], True, False)
     return Symbols(values, constants)
@@ -57,8 +59,8 @@ def _as_type(value, is_narrow, wanted_narrow):
 
 def _convolution(site):
     kernel = site.shapes[site.node.inputs[1]][2:]
-    x, pad = site.inputs[0], _near(site)
-    if _windows(site, kernel, pad) != site.node.shape[2:]:
+    x, pad = site.inputs[0], near_padding(site.axes)
+    if find_rounding(site.axes, (False,)) is None:
         x, pad = _padded(site, 0.0), (0, 0)
     return mx.sym.Convolution(
         x,
@@ -98,8 +100,10 @@ def _mean_pool(site):
         return _pool(site, site.inputs[0], pool_type="avg", count_include_pad=False, **form)
     x, form = (site.inputs[0], form) if form is not None else (_padded(site, 0.0), {})
     mean = _pool(site, x, pool_type="avg", **form)
-    share = _share_inside(site)
-    return mean if (share == 1).all() else mx.sym.broadcast_div(mean, _constant(site, share))
+    share = inside_shares(site.axes)
+    if (share == 1).all():
+        return mean
+    return mx.sym.broadcast_div(mean, _constant(site, share.astype(np.float32)[None, None]))
 
 
 def _pool(site, x, **options):
@@ -108,30 +112,13 @@ def _pool(site, x, **options):
 
 
 def _native_pool(site):
-    """The options that give the same windows without a copy of x, or None.
-
-    Padding never counts, so a window is known by where it starts: only top and left padding and the number of
-    windows matter, not how far they reach over the far edge.
-    """
-    kernel, near = site.node.attributes["kernel"], _near(site)
-    if any(pad >= size for pad, size in zip(near, kernel)):
+    """The options that give the same windows without a copy of x, or None."""
+    if any(axis.near >= axis.kernel for axis in site.axes):
         return None
-    for convention in ("valid",) if _OLD else ("valid", "full"):
-        if _windows(site, kernel, near, convention == "full") == site.node.shape[2:]:
-            return {"pad": near, "pooling_convention": convention}
-    return None
-
-
-def _near(site):
-    top, _, left, _ = site.node.attributes["padding"]
-    return top, left
-
-
-def _windows(site, kernel, pad, ceil=False):
-    """How many windows MXNet takes in each direction where both sides have the same padding."""
-    image, strides = site.shapes[site.node.inputs[0]][2:], site.node.attributes["strides"]
-    spare = [stride - 1 if ceil else 0 for stride in strides]
-    return tuple((image[i] + 2 * pad[i] - kernel[i] + spare[i]) // strides[i] + 1 for i in (0, 1))
+    ceil = find_rounding(site.axes, (False,) if _OLD else (False, True))
+    if ceil is None:
+        return None
+    return {"pad": near_padding(site.axes), "pooling_convention": "full" if ceil else "valid"}
 
 
 def _padded(site, value):
@@ -139,18 +126,6 @@ def _padded(site, value):
     sides = (0, 0, 0, 0) + tuple(site.node.attributes["padding"])
     x = _as_type(site.inputs[0], site.narrow, False)
     return _as_type(mx.sym.Pad(x, mode="constant", pad_width=sides, constant_value=value), False, site.narrow)
-
-
-def _share_inside(site):
-    """The part of each window that lies over the image and not over padding."""
-    kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
-    image, windows = site.shapes[site.node.inputs[0]][2:], site.node.shape[2:]
-    shares = []
-    for i in (0, 1):
-        starts = np.arange(windows[i]) * strides[i] - padding[2 * i]
-        inside = np.minimum(starts + kernel[i], image[i]) - np.maximum(starts, 0)
-        shares.append(inside / float(kernel[i]))
-    return np.outer(*shares).astype(np.float32)[None, None]
 
 
 def _constant(site, array):
@@ -245,6 +220,7 @@ _RULES = {
     "add": lambda site: site.inputs[0] + site.inputs[1],
     "multiply": lambda site: site.inputs[0] * site.inputs[1],
     "scale": lambda site: site.inputs[0] * site.node.attributes["factor"],
+    "power": lambda site: site.inputs[0] ** site.node.attributes["exponent"],
     "concat": _concat,
     "softmax_cross_entropy": _cross_entropy,
     "mean_squared_error": _squared_error,
@@ -254,3 +230,5 @@ _RULES = {
     "bernoulli": _bernoulli,
     "normal": lambda site: mx.sym.random.normal(0.0, 1.0, shape=site.node.attributes["shape"]),
 }
+
+FUSED = {"local_response_norm", "global_mean_pool"}

@@ -1,9 +1,10 @@
 """How MXNet's fused update ops make an optimizer: a list of calls prepared once."""
 
-import math
 from functools import partial
 
 import mxnet as mx
+
+from netdyno_worker.adapters.kit.adam import adam_epsilon, adam_rate
 
 # Parameters in one call of an op that updates several: what MXNet's own optimizers take.
 _TOGETHER = 4
@@ -52,10 +53,13 @@ class _Adam(object):
     def __call__(self):
         self._count += 1
         beta1, beta2 = self._rule["beta1"], self._rule["beta2"]
-        root = math.sqrt(1.0 - beta2**self._count)
-        rate = self._rule["learning_rate"] * root / (1.0 - beta1**self._count)
+        powers = beta1**self._count, beta2**self._count
+        rate, epsilon = (
+            adam_rate(self._rule["learning_rate"], *powers),
+            adam_epsilon(self._rule["epsilon"], powers[1]),
+        )
         for call in self._calls:
-            call(lr=rate, beta1=beta1, beta2=beta2, epsilon=self._rule["epsilon"] * root)
+            call(lr=rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
 
 
 def _together(op, rule, columns, options):

@@ -5,7 +5,7 @@ import os
 
 import mxnet as mx
 
-from netdyno_worker.adapters.kit.seconds import Seconds
+from netdyno_worker.adapters.kit.pipeline import Seconds
 from netdyno_worker.contract import Unsupported
 
 AROUND = 256.0 / 224.0  # the customary side before a crop, over that of the crop
@@ -34,7 +34,7 @@ class RecordPipeline(object):
         self._seconds.waited(self._take)
 
     def seconds(self):
-        """MXNet tells nothing of its stages."""
+        """MXNet does not report its stages."""
         return self._seconds.so_far()
 
     def close(self):
@@ -107,7 +107,7 @@ def _resizes():
 
 def _notes(files):
     notes = {
-        "order": "shuffled anew in each epoch",
+        "order": "reshuffled in each epoch",
         "decode": "OpenCV, by MXNet",
         "threads": min(files.threads, max(len(os.sched_getaffinity(0)) // 2 - 1, 1)),  # MXNet takes no more
     }

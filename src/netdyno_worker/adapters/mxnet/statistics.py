@@ -1,28 +1,8 @@
-"""How the running statistics of MXNet's batch norm become those that the graph means."""
+"""Which batch norms need a backward pass only because MXNet moves their running statistics in it."""
 
-import numpy as np
-
-from netdyno_worker.contract import Unsupported
-from netdyno_worker.program import nodes_for, shapes
+from netdyno_worker.program import nodes_for
 
 _STOPS = ("stop_gradient", "bernoulli")
-
-
-def variance_scales(program):
-    """{running variance: what MXNet's is multiplied with to be the graph's}.
-
-    MXNet averages the biased variance of each batch, the graph the unbiased one. An average is linear, so the two
-    always differ by the same factor if they do at the start.
-    """
-    known, scales = shapes(program), {}
-    for node in program.nodes:
-        if node.op == "batch_norm":
-            shape, variance = known[node.inputs[0]], node.inputs[4]
-            count = float(np.prod(shape)) / shape[1]
-            scale = count / max(count - 1.0, 1.0)
-            if scales.setdefault(variance, scale) != scale:
-                raise Unsupported("'%s' is shared by batch norms over different numbers of values" % variance)
-    return scales
 
 
 def unmoved(program, update):

@@ -1,4 +1,7 @@
-"""Trains a program with MXNet: each update's loss is a symbol bound to the arrays, as Module does underneath."""
+"""Trains a program with MXNet: each update's loss is a symbol bound to the arrays, as Module does underneath.
+
+MXNet plans a bound symbol as a whole, with its memory, and fused ops update the parameters in place.
+"""
 
 import os
 from collections import OrderedDict
@@ -6,11 +9,12 @@ from collections import OrderedDict
 import mxnet as mx
 import numpy as np
 
-from netdyno_worker.adapters.kit.inputs import filled_inputs
+from netdyno_worker.adapters.kit.pipeline import filled_inputs
+from netdyno_worker.adapters.kit.statistics import variance_factors
 from netdyno_worker.adapters.mxnet.ops import translate
 from netdyno_worker.adapters.mxnet.optimizers import optimizer
 from netdyno_worker.adapters.mxnet.pipeline import RecordPipeline
-from netdyno_worker.adapters.mxnet.statistics import unmoved, variance_scales
+from netdyno_worker.adapters.mxnet.statistics import unmoved
 from netdyno_worker.contract import Trainer, Unsupported
 
 
@@ -34,10 +38,10 @@ class MxnetTrainer(Trainer):
         self._program = job.program
         self._precision = job.precision
         self._symbols = translate(job.program, job.precision == "bfloat16")
-        self._variance_scales = variance_scales(job.program)
+        self._variance_factors = variance_factors(job.program)
         self._arrays = _Arrays(context)
         for parameter in job.program.parameters:
-            value = job.initial(parameter.name) / self._variance_scales.get(parameter.name, 1.0)
+            value = job.initial(parameter.name) / self._variance_factors.get(parameter.name, 1.0)
             self._arrays.add(parameter.name, value)
         for source in job.program.inputs:
             self._arrays.add(source.name, np.zeros(source.shape))
@@ -98,9 +102,9 @@ class MxnetTrainer(Trainer):
         return found
 
     def _read_parameters(self):
-        scales = self._variance_scales
+        factors = self._variance_factors
         names = [parameter.name for parameter in self._program.parameters]
-        return {name: self._arrays[name].asnumpy() * np.float32(scales.get(name, 1.0)) for name in names}
+        return {name: self._arrays[name].asnumpy() * np.float32(factors.get(name, 1.0)) for name in names}
 
     def _shaped(self, arrays):
         """A loss has one element here and no dimension in the graph."""

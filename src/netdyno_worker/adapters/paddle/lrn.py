@@ -3,6 +3,8 @@
 import paddle
 from paddle.nn import functional
 
+from netdyno_worker.adapters.kit.powers import negative_power
+
 
 def local_response_norm(x, size, alpha, beta, k):
     """x / (k + alpha / size * sum of x² over the `size` channels centred on each)^beta."""
@@ -10,12 +12,4 @@ def local_response_norm(x, size, alpha, beta, k):
     rows = paddle.reshape(x * x, [count, 1, channels, height * width])
     mean = functional.avg_pool2d(rows, [size, 1], [1, 1], [size // 2, 0], exclusive=False)
     divisor = paddle.reshape(mean, [count, channels, height, width]) * alpha + k
-    return x * _negative_power(divisor, beta)
-
-
-def _negative_power(divisor, beta):
-    """divisor^-beta; for the usual 0.75 through roots, which are cheaper than a power."""
-    if beta != 0.75:
-        return paddle.pow(divisor, -beta)
-    root = paddle.rsqrt(divisor)
-    return root * paddle.sqrt(root)
+    return x * negative_power(divisor, beta, paddle.rsqrt, paddle.sqrt)

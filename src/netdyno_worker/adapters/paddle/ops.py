@@ -1,13 +1,14 @@
-"""Which Python computes a program in Paddle: straight-line source, one assignment per node, arguments as literals.
+"""Which Python expression computes each op in Paddle.
 
-The same lines serve dygraph and to_static, which reads a function's source: nothing of the graph is walked in a step.
+The same serve dygraph and to_static, which reads a function's source.
 """
 
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 
-from netdyno_worker.program import nodes_for, shapes
+from netdyno_worker.adapters.kit.source import Outline
+from netdyno_worker.program import shapes
 
-# text: a function `compute`; leaves: the names of the values it needs, in order; inputs: those it takes as arguments.
+# text: a function `compute`; leaves: {name of a value it needs: its variable}; inputs: those that are inputs.
 Source = namedtuple("Source", "text leaves inputs")
 
 # What an op's rule may ask: its node, the variables of its inputs, every shape, the names of transposed parameters,
@@ -21,22 +22,17 @@ def write_source(program, targets, attributes=False):
     """The function of `targets`: a tuple for a list of names, the value itself for one name.
 
     It takes the values of its leaves in one list, or with `attributes` the inputs one by one after a `self` whose
-    attributes are the parameters, which is how to_static knows parameters.
+    attributes are the parameters, which is how to_static recognises parameters.
     """
-    wanted = [targets] if isinstance(targets, str) else list(targets)
-    nodes = nodes_for(program, wanted)
-    used = set(wanted).union(name for node in nodes for name in node.inputs)
-    inputs = [value.name for value in program.inputs if value.name in used]
-    leaves = inputs + [value.name for value in program.parameters if value.name in used]
-    names = {name: "v%d" % i for i, name in enumerate(leaves + [node.name for node in nodes])}
-    lines = _opening([names[name] for name in leaves], len(inputs), attributes)
-    known, turned, constant = shapes(program), transposed_parameters(program), _constants(program)
-    for node in nodes:
-        site = _Site(node, [names[name] for name in node.inputs], known, turned, constant)
-        lines.append("    %s = %s  # %s" % (names[node.name], _RULES[node.op](site), node.name))
-    results = ", ".join(names[name] for name in wanted)
-    lines.append("    return " + (results if isinstance(targets, str) else "(%s,)" % results))
-    return Source("\n".join(lines) + "\n", leaves, inputs)
+    outline, known = Outline(program, targets), shapes(program)
+    turned, constant = transposed_parameters(program), _constants(program)
+
+    def express(node, variables):
+        return _RULES[node.op](_Site(node, variables, known, turned, constant))
+
+    text = outline.method_text(express) if attributes else outline.text(express)
+    leaves = OrderedDict((name, outline.variable(name)) for name in outline.leaves)
+    return Source(text, leaves, outline.inputs)
 
 
 def transposed_parameters(program):
@@ -55,13 +51,6 @@ def _constants(program):
         if node.op in NO_GRADIENT or all(name in found for name in node.inputs):
             found.add(node.name)
     return found
-
-
-def _opening(variables, inputs, attributes):
-    if not attributes:
-        return ["def compute(values):", "    %s = values" % "".join(name + ", " for name in variables)]
-    lines = ["def compute(%s):" % ", ".join(["self"] + variables[:inputs])]
-    return lines + ["    %s = self.%s" % (name, name) for name in variables[inputs:]]
 
 
 def _convolution(site):
@@ -147,6 +136,7 @@ _RULES = {
     "add": _form("{0} + {1}"),
     "multiply": _form("{0} * {1}"),
     "scale": lambda site: "%s * %r" % (site.inputs[0], site.node.attributes["factor"]),
+    "power": lambda site: "paddle.pow(%s, %r)" % (site.inputs[0], site.node.attributes["exponent"]),
     "concat": lambda site: "paddle.concat([%s], 1)" % ", ".join(site.inputs),
     "softmax_cross_entropy": _form("F.cross_entropy({0}, {1})"),
     "mean_squared_error": _form("F.mse_loss({0}, {1})"),
@@ -156,3 +146,5 @@ _RULES = {
     "bernoulli": _form("paddle.bernoulli({0}.detach())"),
     "normal": lambda site: "paddle.randn(%r)" % (list_of(site.node, "shape"),),
 }
+
+FUSED = {"local_response_norm", "global_mean_pool"}

@@ -8,8 +8,7 @@ from paddle.io import BatchSampler, DataLoader, Dataset
 from paddle.vision import transforms
 
 from netdyno_worker.adapters.kit.pillow import STAGES, Folder, expect_shape, mode_of
-from netdyno_worker.adapters.kit.seconds import Seconds
-from netdyno_worker.loader import Shuffled
+from netdyno_worker.adapters.kit.pipeline import Endless, Seconds
 
 
 class FolderPipeline(object):
@@ -22,14 +21,14 @@ class FolderPipeline(object):
         self._seconds = Seconds(STAGES)
         loader = DataLoader(
             Images(files, inputs.shape),
-            batch_sampler=Endless(files.count, inputs.batch, files.seed),
+            batch_sampler=Batches(files.count, inputs.batch, files.seed),
             num_workers=files.threads,
             worker_init_fn=Seeded(files.seed),
             collate_fn=collated,
         )
         self._batches = iter(loader)
         self.notes = {
-            "order": "shuffled anew in each epoch",
+            "order": "reshuffled in each epoch",
             "decode": "Pillow " + PIL.__version__,
             "processes": files.threads,
         }
@@ -92,18 +91,8 @@ def collated(items):
     return np.stack(images), np.array(labels, np.int64), np.sum(seconds, axis=0).tolist()
 
 
-class Endless(BatchSampler):
-    """The numbers of batches' images, epoch after epoch: processes need not wait for an epoch's end."""
-
-    def __init__(self, count, batch, seed):
-        self._order = Shuffled(count, seed)
-        self._batch = batch
-
-    def __iter__(self):
-        first = 0
-        while True:
-            yield self._order.indices(first, self._batch).tolist()
-            first += self._batch
+class Batches(Endless, BatchSampler):
+    """Endless as the kind of sampler that Paddle wants."""
 
 
 class Seeded(object):

@@ -1,14 +1,18 @@
-"""Trains a program with Paddle: generated straight-line functions in dygraph or to_static, its own optimizers."""
+"""Trains a program with Paddle: a generated straight-line Python function per update, and its own optimizers.
 
-import linecache
+Eager, the function runs op by op without a Layer around each; compiled, to_static turns the same source into a graph.
+"""
 
 import numpy as np
 import paddle
 from paddle.nn import functional
 
-from netdyno_worker.adapters.kit.inputs import filled_inputs
+from netdyno_worker.adapters.kit.pipeline import filled_inputs
+from netdyno_worker.adapters.kit.source import execute
+from netdyno_worker.adapters.kit.statistics import variance_factors
 from netdyno_worker.adapters.paddle.lrn import local_response_norm
 from netdyno_worker.adapters.paddle.ops import transposed_parameters, write_source
+from netdyno_worker.adapters.paddle.optimizers import make_optimizer
 from netdyno_worker.contract import Trainer, Unsupported
 
 
@@ -37,7 +41,7 @@ class PaddleTrainer(Trainer):
         self._job = job
         self._program = job.program
         self._transposed = transposed_parameters(job.program)
-        self._scales = _variance_scales(job)
+        self._factors = _variance_factors(job.program)
         self._values = {p.name: self._parameter(p) for p in job.program.parameters}
         self._updates = [_Update(job, update, self._values) for update in job.program.updates]
         self._outputs = None
@@ -92,7 +96,7 @@ class PaddleTrainer(Trainer):
     def _parameter(self, parameter):
         array = self._job.initial(parameter.name)
         if not parameter.trainable:
-            return paddle.to_tensor(array * np.float32(self._scales.get(parameter.name, 1.0)))
+            return paddle.to_tensor(array / np.float32(self._factors.get(parameter.name, 1.0)))
         array = np.ascontiguousarray(array.T) if parameter.name in self._transposed else array
         start = paddle.nn.initializer.Assign(array)
         return paddle.create_parameter(list(array.shape), "float32", default_initializer=start)
@@ -120,7 +124,7 @@ class PaddleTrainer(Trainer):
 
     def _read_parameters(self):
         found = {p.name: self._array(p.name, self._values[p.name]) for p in self._program.parameters}
-        found.update({name: found[name] / np.float32(scale) for name, scale in self._scales.items()})
+        found.update({name: found[name] * np.float32(factor) for name, factor in self._factors.items()})
         return found
 
     def _array(self, name, tensor):
@@ -136,7 +140,7 @@ class _Update(object):
         self.last_loss = None
         self._names = update.parameters
         self._parameters = [values[name] for name in update.parameters]
-        self.optimizer = _optimizer(update.optimizer, self._parameters)
+        self.optimizer = make_optimizer(update.optimizer, self._parameters)
         form = _Compiled if job.execution == "compiled" else _Eager
         self._function = form(job.program, update.loss)
 
@@ -198,11 +202,10 @@ class _Compiled(object):
 
     def _make(self, values):
         layer = type("Network", (paddle.nn.Layer,), {"forward": _executed(self._source)})()
-        for number, name in enumerate(self._source.leaves):
-            if name in self._source.inputs:
-                continue
-            add = layer.register_buffer if values[name].stop_gradient else layer.add_parameter
-            add("v%d" % number, values[name])
+        for name, variable in self._source.leaves.items():
+            if name not in self._source.inputs:
+                add = layer.register_buffer if values[name].stop_gradient else layer.add_parameter
+                add(variable, values[name])
         return layer
 
 
@@ -221,38 +224,13 @@ class _Unmoved(object):
 
 
 def _executed(source):
-    """The function that the source defines; its lines are kept where to_static and tracebacks look for them."""
-    namespace = {"paddle": paddle, "F": functional, "local_response_norm": local_response_norm}
-    filename = "<network %d>" % len(linecache.cache)
-    linecache.cache[filename] = (len(source.text), None, source.text.splitlines(True), filename)
-    exec(compile(source.text, filename, "exec"), namespace)
-    return namespace["compute"]
+    """The function that the source defines."""
+    return execute(source.text, {"paddle": paddle, "F": functional, "local_response_norm": local_response_norm})
 
 
-def _optimizer(rule, parameters):
-    rate = rule["learning_rate"]
-    if rule["kind"] == "adam":
-        return paddle.optimizer.Adam(rate, rule["beta1"], rule["beta2"], rule["epsilon"], parameters)
-    if rule["kind"] == "momentum":
-        return paddle.optimizer.Momentum(rate, rule["momentum"], parameters)
-    return paddle.optimizer.SGD(rate, parameters)
-
-
-def _variance_scales(job):
-    """{running variance: factor}, by which Paddle's is smaller than the graph's.
-
-    On a CPU it averages the biased variance, on some GPUs the unbiased one; the two differ by a constant.
-    """
-    nodes = [node for node in job.program.nodes if node.op == "batch_norm"]
-    if not nodes or not _averages_biased():
-        return {}
-    scales = {}
-    for node in nodes:
-        count = float(np.prod(node.shape)) / node.shape[1]
-        scale = (count - 1.0) / count if count > 1 else 1.0
-        if scales.setdefault(node.inputs[4], scale) != scale:
-            raise Unsupported("running variance '%s' serves batches of two sizes" % node.inputs[4])
-    return scales
+def _variance_factors(program):
+    """{running variance: graph's over Paddle's}. On a CPU Paddle averages biased variances, on some GPUs unbiased."""
+    return variance_factors(program) if _averages_biased() else {}
 
 
 def _averages_biased():

@@ -39,23 +39,12 @@ class Images(Dataset):
 
     def _transformed(self, image):
         if self._rule["crop"] is not None:
-            image = image.crop(self._window(image.size))  # outside it is black
+            image = image.crop(random_window(image.size, self._rule, self._random))
         if self._rule["flip"] and self._random.randint(2):
             image = image.transpose(Image.FLIP_LEFT_RIGHT)
         pixels = _resized(image, self._rule["crop"]) if self._rule["resized"] else _array(image)
         expect_shape(pixels, self._shape)
         return pixels
-
-    def _window(self, size):
-        """(left, top, right, bottom) of what is cropped."""
-        if self._rule["resized"]:
-            return random_window(size, self._random)
-        crop, pad = self._rule["crop"], self._rule["pad"]
-        spare = [length + 2 * pad - crop for length in size]
-        if min(spare) < 0:
-            raise ValueError("expected at least %d pixels a side, received %s" % (crop - 2 * pad, size))
-        left, top = (self._random.randint(more + 1) - pad for more in spare)
-        return left, top, left + crop, top + crop
 
 
 def collated(items):

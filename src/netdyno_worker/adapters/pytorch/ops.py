@@ -1,20 +1,21 @@
-"""Which Python computes a program: straight-line source, one assignment per node, every argument already a literal.
+"""Which Python expression computes each op in PyTorch.
 
-Nothing of the graph is walked in a step: at small batches each microsecond of Python shows. Functions under
-`torch` are called where `torch.nn.functional` only wraps them with checks that the graph has already passed.
+Functions under `torch` are called where `torch.nn.functional` only wraps them with checks that the graph has passed.
 """
 
-from collections import Counter, namedtuple
+from collections import namedtuple
 
 import numpy as np
 
-from netdyno_worker.program import nodes_for, shapes
+from netdyno_worker.adapters.kit.source import Outline
+from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding, window_count
+from netdyno_worker.program import shapes
 
 # text: a function `compute(values)`; leaves: the names of `values`, in order; constants: {name: array} its text uses.
 Source = namedtuple("Source", "text leaves constants")
 
-# What an op's rule may ask: its node, the variables of its inputs, whether it may overwrite the first of them,
-# the shape of every value, whether losses need widening, the device, and where constants go.
+# What an op's rule may ask: its node, the variables of its inputs, which of them it may overwrite, the shape of every
+# value, whether losses need widening, the device, and where constants go.
 _Site = namedtuple("_Site", "node inputs inplace shapes widen device constants")
 
 # The backward pass of these does not read their output, so a following relu or add may overwrite it.
@@ -26,53 +27,14 @@ def write_source(program, targets, device, widen):
 
     `widen` asks for losses in float32 where the values before them may be narrower.
     """
-    wanted = [targets] if isinstance(targets, str) else list(targets)
-    nodes = nodes_for(program, wanted)
-    used = Counter(name for node in nodes for name in node.inputs) + Counter(wanted)
-    leaves = [value.name for value in program.inputs + program.parameters if value.name in used]
-    names = {name: "v%d" % i for i, name in enumerate(leaves + [node.name for node in nodes])}
-    sites = _sites(program, nodes, names, used, (device, widen))
-    lines = ["def compute(values):", "    %s = values" % "".join(names[leaf] + ", " for leaf in leaves)]
-    for site, dead in zip(sites, _last_uses(nodes, wanted)):
-        expression = _RULES[site.node.op](site)
-        lines.append("    %s = %s  # %s" % (names[site.node.name], expression, site.node.name))
-        if dead:
-            # Held no longer than a module would hold it: a local variable would keep the memory to the end.
-            lines.append("    del " + ", ".join(names[name] for name in dead))
-    results = ", ".join(names[name] for name in wanted)
-    lines.append("    return " + (results if isinstance(targets, str) else "(%s,)" % results))
-    return Source("\n".join(lines) + "\n", leaves, sites[0].constants if sites else {})
+    outline, known, constants = Outline(program, targets), shapes(program), {}
+    producer = {node.name: node.op for node in outline.nodes}
 
+    def express(node, variables):
+        inplace = [outline.used[name] == 1 and producer.get(name) in _FORGETS_OUTPUT for name in node.inputs]
+        return _RULES[node.op](_Site(node, variables, inplace, known, widen, device, constants))
 
-def _sites(program, nodes, names, used, options):
-    device, widen = options
-    known = shapes(program)
-    producer = {node.name: node.op for node in nodes}
-    constants = {}
-    return [
-        _Site(
-            node,
-            [names[name] for name in node.inputs],
-            [used[name] == 1 and producer.get(name) in _FORGETS_OUTPUT for name in node.inputs],
-            known,
-            widen,
-            device,
-            constants,
-        )
-        for node in nodes
-    ]
-
-
-def _last_uses(nodes, wanted):
-    """For each node, the earlier nodes that nothing after it reads."""
-    produced = {node.name for node in nodes}
-    seen = set(wanted)
-    dead = []
-    for node in reversed(nodes):
-        last = [name for name in dict.fromkeys(node.inputs) if name in produced and name not in seen]
-        seen.update(last)
-        dead.append(last)
-    return dead[::-1]
+    return Source(outline.text(express), outline.leaves, constants)
 
 
 def _convolution(site):
@@ -107,44 +69,23 @@ def _mean_pool(site):
     top, bottom, left, right = padding
     padded = "F.pad(%s, %r)" % (site.inputs[0], (left, right, top, bottom))
     constant = "c%d" % len(site.constants)
-    site.constants[constant] = _share_inside(site)
+    site.constants[constant] = inside_shares(axes_of(site.node, site.shapes)).astype(np.float32)[None, None]
     return "F.avg_pool2d(%s, %r, %r) / %s" % (padded, kernel, strides, constant)
 
 
 def _native_pool(site):
-    """(padding, ceil mode) that give the same windows without a copy of x, or None.
-
-    Padding never counts, so a window is known by where it starts: only top and left padding and the number of
-    windows matter, not how far they reach over the far edge.
-    """
-    kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
-    near = (padding[0], padding[2])
-    if any(2 * pad > size for pad, size in zip(near, kernel)):
+    """(padding, ceil mode) that give the same windows without a copy of x, or None."""
+    axes = axes_of(site.node, site.shapes)
+    if any(2 * axis.near > axis.kernel for axis in axes):
         return None
-    image, wanted = site.shapes[site.node.inputs[0]][2:], site.node.shape[2:]
-    for ceil in (False, True):
-        given = [_windows(image[i], kernel[i], strides[i], near[i], ceil) for i in (0, 1)]
-        if tuple(given) == tuple(wanted):
-            return near, ceil
-    return None
+    ceil = find_rounding(axes, count=_native_count)
+    return None if ceil is None else (near_padding(axes), ceil)
 
 
-def _windows(size, kernel, stride, pad, ceil):
-    """How many windows a native pool takes; in ceil mode the last must still start over the image or left of it."""
-    count = (size + 2 * pad - kernel + (stride - 1 if ceil else 0)) // stride + 1
-    return count - 1 if ceil and (count - 1) * stride >= size + pad else count
-
-
-def _share_inside(site):
-    """The part of each window that lies over the image and not over padding."""
-    kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
-    image, windows = site.shapes[site.node.inputs[0]][2:], site.node.shape[2:]
-    shares = []
-    for i in (0, 1):
-        starts = np.arange(windows[i]) * strides[i] - padding[2 * i]
-        inside = np.minimum(starts + kernel[i], image[i]) - np.maximum(starts, 0)
-        shares.append(inside / float(kernel[i]))
-    return np.outer(*shares).astype(np.float32)[None, None]
+def _native_count(axis, padding, ceil):
+    """How many windows a native pool takes: in ceil mode the last must start inside the image or before it."""
+    count = window_count(axis, padding, ceil)
+    return count - 1 if ceil and (count - 1) * axis.stride >= axis.size + padding else count
 
 
 def _batch_norm(site):
@@ -216,6 +157,7 @@ _RULES = {
     "add": _add,
     "multiply": _form("{0} * {1}"),
     "scale": lambda site: "%s * %r" % (site.inputs[0], site.node.attributes["factor"]),
+    "power": lambda site: "torch.pow(%s, %r)" % (site.inputs[0], site.node.attributes["exponent"]),
     "concat": lambda site: "torch.cat((%s,), 1)" % ", ".join(site.inputs),
     "softmax_cross_entropy": _cross_entropy,
     "mean_squared_error": _loss("F.mse_loss({0}, {1})"),
@@ -225,3 +167,5 @@ _RULES = {
     "bernoulli": _form("torch.bernoulli({0}.detach())"),
     "normal": _normal,
 }
+
+FUSED = {"local_response_norm", "global_mean_pool"}

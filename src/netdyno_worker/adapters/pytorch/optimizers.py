@@ -1,9 +1,10 @@
 """Which of the library's optimizers computes what the graph asks for, in any of its versions."""
 
 import inspect
-import math
 
 import torch
+
+from netdyno_worker.adapters.kit.adam import adam_epsilon
 
 
 def make_optimizer(rule, parameters):
@@ -29,10 +30,7 @@ def _make_moments(optimizer, parameters):
 
 
 class _OldAdam(torch.optim.Adam):
-    """Old versions add epsilon to the root before they correct its bias; the graph means after.
-
-    Both are the same if epsilon is given the root's own correction, anew in each step.
-    """
+    """Old versions add epsilon to the root before they correct its bias, the graph after: see kit.adam."""
 
     def __init__(self, parameters, learning_rate, betas, epsilon):
         super(_OldAdam, self).__init__(parameters, learning_rate, betas, epsilon)
@@ -42,5 +40,5 @@ class _OldAdam(torch.optim.Adam):
     def step(self):
         self._steps += 1
         for group in self.param_groups:
-            group["eps"] = self._epsilon * math.sqrt(1.0 - group["betas"][1] ** self._steps)
+            group["eps"] = adam_epsilon(self._epsilon, group["betas"][1] ** self._steps)
         super(_OldAdam, self).step()

@@ -6,9 +6,8 @@ import torch
 from torch.utils.data import DataLoader
 
 from netdyno_worker.adapters.kit.pillow import STAGES
-from netdyno_worker.adapters.kit.seconds import Seconds
+from netdyno_worker.adapters.kit.pipeline import Endless, Seconds, scaling
 from netdyno_worker.adapters.pytorch.images import Images, collated
-from netdyno_worker.loader import Shuffled
 
 
 class FolderPipeline(object):
@@ -22,7 +21,7 @@ class FolderPipeline(object):
         self._batches = iter(_loader(files, inputs, images.is_cuda))
         self._seconds = Seconds(STAGES)
         self.notes = {
-            "order": "shuffled anew in each epoch",
+            "order": "reshuffled in each epoch",
             "decode": "Pillow " + PIL.__version__,
             "processes": files.threads,
             "scaling": "on the device, from bytes",
@@ -52,33 +51,18 @@ class FolderPipeline(object):
         return pixels, labels
 
 
-class Endless(object):
-    """The numbers of batches' images, epoch after epoch: processes need not wait for an epoch's end."""
-
-    def __init__(self, count, batch, seed):
-        self._order = Shuffled(count, seed)
-        self._batch = batch
-
-    def __iter__(self):
-        first = 0
-        while True:
-            yield self._order.indices(first, self._batch).tolist()
-            first += self._batch
-
-
 class Scale(object):
     """Turns bytes into a network's input. Where colours lie side by side, factors are repeated for a whole row of
     pixels, so that its values are multiplied many at a time."""
 
     def __init__(self, rule, images):
         width = images.shape[3]
-        std = np.array(rule["std"])
-        pair = 1.0 / (255.0 * std), -np.array(rule["mean"]) / std
+        channels = images.shape[1]
         self._by_row = images.permute(0, 2, 3, 1).is_contiguous()
-        shape = (1, width * len(std)) if self._by_row else (1, len(std), 1, 1)
-        repeated = [np.tile(values, width) if self._by_row else values for values in pair]
+        shape = (1, width * channels) if self._by_row else (1, channels, 1, 1)
+        repeated = [np.tile(values, width) if self._by_row else values for values in scaling(rule)]
         self._factors, self._offsets = [
-            torch.from_numpy(values.astype(np.float32)).reshape(shape).to(images.device) for values in repeated
+            torch.from_numpy(values).reshape(shape).to(images.device) for values in repeated
         ]
 
     def __call__(self, pixels, images):

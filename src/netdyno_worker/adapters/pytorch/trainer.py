@@ -1,4 +1,8 @@
-"""Trains a program with PyTorch: generated straight-line functions, autograd, the library's own optimizers."""
+"""Trains a program with PyTorch: a generated straight-line Python function per update, autograd, fused optimizers.
+
+Without modules a step has nothing between its ops; compiled, torch.compile sees the function as one graph; a CUDA
+graph replays the whole step.
+"""
 
 import importlib
 from collections import OrderedDict
@@ -6,7 +10,7 @@ from collections import OrderedDict
 import numpy as np
 import torch
 
-from netdyno_worker.adapters.kit.inputs import filled_inputs
+from netdyno_worker.adapters.kit.pipeline import filled_inputs
 from netdyno_worker.adapters.pytorch.capture import Captured
 from netdyno_worker.adapters.pytorch.feed import feeder
 from netdyno_worker.adapters.pytorch.updates import COMPILED, NARROW, Function, Update

@@ -1,20 +1,18 @@
 """How PyTorch makes one update: a generated function of the loss, autograd, an optimizer, if need be a scale."""
 
-import linecache
 import math
 
 import torch
 from torch.nn import functional
 
+from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE, GOOD_STEPS
+from netdyno_worker.adapters.kit.source import execute
 from netdyno_worker.adapters.pytorch.lrn import local_response_norm
 from netdyno_worker.adapters.pytorch.ops import write_source
 from netdyno_worker.adapters.pytorch.optimizers import make_optimizer
 
 COMPILED = ("compiled", "compiled-cudagraph")
 NARROW = {"bfloat16": "bfloat16", "float16": "float16"}  # precision: the type that autocast computes in
-# Gradients of a float16 network are small enough to vanish, so the loss is scaled up before and they down after.
-LOSS_SCALE = 2.0**10
-STEPS_BEFORE_GROWTH = 2000
 
 
 class Update(object):
@@ -54,7 +52,7 @@ class Update(object):
 
     def gradients(self, values):
         """Of the loss at `values`; None where it does not depend on a parameter. Nothing is left behind."""
-        scale = 1.0 if self._scaler is None else LOSS_SCALE
+        scale = 1.0 if self._scaler is None else FIRST_SCALE
         loss = self._function.call(self._arguments_from(values))
         found = torch.autograd.grad(loss * scale, self._parameters, allow_unused=True)
         return [None if gradient is None else gradient / scale for gradient in found]
@@ -106,20 +104,17 @@ def _narrowed(function, device, dtype):
 
 
 def _executed(source, device):
-    """The function that the source defines; its lines are kept where tracebacks look for them."""
+    """The function that the source defines."""
     namespace = {"torch": torch, "F": functional, "math": math, "local_response_norm": local_response_norm}
     for name, array in source.constants.items():
         namespace[name] = torch.from_numpy(array).to(device)
     text = source.text
     if not hasattr(torch, "max_pool2d"):
         text = text.replace("torch.max_pool2d(", "F.max_pool2d(")  # where old versions have it
-    filename = "<network %d>" % len(linecache.cache)
-    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    exec(compile(text, filename, "exec"), namespace)
-    return namespace["compute"]
+    return execute(text, namespace)
 
 
 def _loss_scaler(job):
     if job.precision != "float16":
         return None
-    return torch.amp.GradScaler(job.device, init_scale=LOSS_SCALE, growth_interval=STEPS_BEFORE_GROWTH)
+    return torch.amp.GradScaler(job.device, init_scale=FIRST_SCALE, growth_interval=GOOD_STEPS)

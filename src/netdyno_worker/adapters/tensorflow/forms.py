@@ -14,7 +14,7 @@ from netdyno_worker.program import shapes
 Form = namedtuple("Form", "shape view axes lies")
 
 # These give each element by itself, so it does not matter to them in which order elements lie.
-PASSING = ("relu", "tanh", "sigmoid", "dropout", "scale", "stop_gradient")
+PASSING = ("relu", "tanh", "sigmoid", "dropout", "scale", "power", "stop_gradient")
 
 
 def laid(value, form, library):

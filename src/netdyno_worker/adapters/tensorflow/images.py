@@ -11,6 +11,8 @@ import time
 import numpy as np
 import tensorflow
 
+from netdyno_worker.adapters.kit.pipeline import scaling
+
 tf = getattr(tensorflow.compat, "v1", tensorflow)  # the interface that versions 1 and 2 share
 
 IS_FIRST = tf is tensorflow  # version 1
@@ -170,6 +172,4 @@ def _encoded(record):
 
 def _rows(rule, width):
     """(factors, offsets) of a row of pixels: repeated, because values of a row are then multiplied many at a time."""
-    std = np.array(rule["std"])
-    pair = 1.0 / (255.0 * std), -np.array(rule["mean"]) / std
-    return [np.tile(values.astype(np.float32), (1, width, 1)) for values in pair]
+    return [np.tile(values, (1, width, 1)) for values in scaling(rule)]

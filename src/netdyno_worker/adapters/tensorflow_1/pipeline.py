@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from netdyno_worker.adapters.kit.seconds import Seconds
+from netdyno_worker.adapters.kit.pipeline import Seconds
 from netdyno_worker.adapters.tensorflow.images import NOTES, SHUFFLED, Reader, damage, shards
 
 AHEAD = 4  # batches
@@ -36,7 +36,7 @@ class GraphPipeline(object):
         self._take(self._drop)
 
     def seconds(self):
-        """TensorFlow tells nothing of its stages."""
+        """TensorFlow does not report its stages."""
         return self._seconds.so_far()
 
     def close(self):

@@ -1,13 +1,17 @@
-"""How TensorFlow 1 trains a program: one static graph, run by a Session once a step, with its own optimizers."""
+"""Trains a program with TensorFlow 1: one static graph with all updates, run by a Session once a step.
+
+Parameters and the batch are variables, so that a step feeds and fetches nothing but the losses.
+"""
 
 from collections import OrderedDict
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.ops import gen_nn_ops
 
-from netdyno_worker.adapters.kit.inputs import filled_inputs
-from netdyno_worker.adapters.tensorflow.ops import Abilities, Ops, placed, read_back
+from netdyno_worker.adapters.kit.pipeline import filled_inputs
+from netdyno_worker.adapters.tensorflow.translation import Ops, placed, read_back
+from netdyno_worker.adapters.tensorflow_1.ops import ABILITIES
+from netdyno_worker.adapters.tensorflow_1.optimizers import OPTIMIZERS
 from netdyno_worker.adapters.tensorflow_1.pipeline import GraphPipeline
 from netdyno_worker.contract import OutOfMemory, Trainer, Unsupported
 
@@ -79,9 +83,7 @@ class SessionTrainer(Trainer):
         return {
             "layout": "nhwc",
             "mode": "static graph, Session.make_callable",
-            "optimizer": ", ".join(
-                OPTIMIZERS[u.optimizer["kind"]].__name__.strip("_") for u in self._program.updates
-            ),
+            "optimizer": ", ".join(OPTIMIZERS[u.optimizer["kind"]].__name__ for u in self._program.updates),
         }
 
     def _training(self):
@@ -140,48 +142,8 @@ class SessionTrainer(Trainer):
         variable.load(placed(array, self._ops.forms.of[name]), self._session)
 
 
-class _Adam(tf.train.AdamOptimizer):
-    """The op adds epsilon to a root that is not yet corrected; an epsilon scaled alike makes it ours."""
-
-    def __init__(self, rule):
-        super(_Adam, self).__init__(rule["learning_rate"], rule["beta1"], rule["beta2"], rule["epsilon"])
-
-    def _prepare(self):
-        super(_Adam, self)._prepare()
-        _, beta2_power = self._get_beta_accumulators()
-        self._epsilon_t = self._epsilon * tf.sqrt(1.0 - beta2_power.read_value())
-
-
-class _Momentum(tf.train.MomentumOptimizer):
-    def __init__(self, rule):
-        super(_Momentum, self).__init__(rule["learning_rate"], rule["momentum"])
-
-
-class _GradientDescent(tf.train.GradientDescentOptimizer):
-    def __init__(self, rule):
-        super(_GradientDescent, self).__init__(rule["learning_rate"])
-
-
-OPTIMIZERS = {"sgd": _GradientDescent, "momentum": _Momentum, "adam": _Adam}
-
-
-def _batch_norm(x, scale, shift, epsilon):
-    """The op itself, because its wrapper raises an epsilon of 1e-5 a little."""
-    none = tf.constant([], tf.float32)
-    found = gen_nn_ops.fused_batch_norm_v2(x, scale, shift, none, none, epsilon=epsilon, is_training=True)
-    return found.y, found.batch_mean, found.batch_variance
-
-
 def _config(threads):
     return tf.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads)
 
-
-ABILITIES = Abilities(
-    pads_convolutions=False,
-    pads_pools=False,
-    groups=False,
-    batch_norm=_batch_norm,
-    product_type=tf.float32,
-)
 
 UNSUPPORTED = {}

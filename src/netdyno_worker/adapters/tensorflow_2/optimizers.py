@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
-FIRST_SCALE = 2.0**10
-GOOD_STEPS = 2000  # after so many finite steps the scale doubles
+from netdyno_worker.adapters.kit.adam import adam_epsilon
+from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE, next_scale
 
 
 class LossScale(object):
@@ -20,11 +20,10 @@ class LossScale(object):
         return [tf.where(finite, gradient * inverse, 0.0) for gradient in gradients], finite
 
     def move(self, finite):
-        """Half after a gradient that is not finite, twice after many that were."""
-        good = tf.where(finite, self._good + 1, 0)
-        grown = good >= GOOD_STEPS
-        self.factor.assign(self.factor * tf.where(finite, tf.where(grown, 2.0, 1.0), 0.5))
-        self._good.assign(tf.where(grown, 0, good))
+        """Change the scale as a step with such gradients asks for."""
+        factor, good = next_scale(self.factor, self._good, finite, tf.where)
+        self.factor.assign(factor)
+        self._good.assign(good)
 
 
 class Sgd(object):
@@ -58,7 +57,7 @@ class Momentum(object):
 
 
 class Adam(object):
-    """The op adds epsilon to a root that is not yet corrected; an epsilon scaled alike makes it ours."""
+    """The op adds epsilon to a root that is not yet corrected: see kit.adam."""
 
     def __init__(self, rule, variables):
         self._rule = rule
@@ -73,7 +72,7 @@ class Adam(object):
         if finite is not None:
             count = tf.maximum(count, 1.0)  # the first may be skipped too
         powers = [tf.pow(rule[name], count) for name in ("beta1", "beta2")]
-        epsilon = rule["epsilon"] * tf.sqrt(1.0 - powers[1])
+        epsilon = adam_epsilon(rule["epsilon"], powers[1], tf.sqrt)
         for (variable, first, second), gradient in zip(self._triples, gradients):
             tf.raw_ops.ResourceApplyAdam(
                 var=variable.handle,

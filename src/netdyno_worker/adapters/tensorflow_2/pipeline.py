@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from netdyno_worker.adapters.kit.seconds import Seconds
+from netdyno_worker.adapters.kit.pipeline import Seconds
 from netdyno_worker.adapters.tensorflow.images import NOTES, SHUFFLED, Reader, damage, shards
 
 AHEAD, PLACED_AHEAD = 4, 2  # batches: made, and copied to a GPU
@@ -27,7 +27,7 @@ class RecordPipeline(object):
         self._take()
 
     def seconds(self):
-        """TensorFlow tells nothing of its stages."""
+        """TensorFlow does not report its stages."""
         return self._seconds.so_far()
 
     def close(self):

@@ -1,5 +1,6 @@
-"""How TensorFlow 2 trains a program: every update of a step in one traced function, with its own training ops.
+"""Trains a program with TensorFlow 2: every update of a step in one traced function, with fused training ops.
 
+A step is one call of a concrete function, without the checks by which tf.function chooses among several traces.
 "eager" is tf.function without XLA, TensorFlow's normal way to run a step; "compiled" is the same with XLA.
 """
 
@@ -10,8 +11,9 @@ from collections import OrderedDict
 import numpy as np
 import tensorflow as tf
 
-from netdyno_worker.adapters.kit.inputs import filled_inputs
-from netdyno_worker.adapters.tensorflow.ops import Abilities, Ops, placed, read_back
+from netdyno_worker.adapters.kit.pipeline import filled_inputs
+from netdyno_worker.adapters.tensorflow.translation import Ops, placed, read_back
+from netdyno_worker.adapters.tensorflow_2.ops import abilities
 from netdyno_worker.adapters.tensorflow_2.optimizers import OPTIMIZERS, LossScale
 from netdyno_worker.adapters.tensorflow_2.pipeline import RecordPipeline
 from netdyno_worker.contract import OutOfMemory, Trainer, Unsupported
@@ -47,7 +49,7 @@ class FunctionTrainer(Trainer):
     def __init__(self, job):
         self._job = job
         self._program = job.program
-        self._ops = Ops(job.program, _abilities(job))
+        self._ops = Ops(job.program, abilities(job))
         with tf.device(DEVICES[job.device]):
             self._parameters = OrderedDict((p.name, self._variable(p)) for p in job.program.parameters)
             self._optimizers = [self._optimizer(update) for update in job.program.updates]
@@ -188,27 +190,6 @@ class FunctionTrainer(Trainer):
         values = {name: tf.convert_to_tensor(variable) for name, variable in self._parameters.items()}
         values.update((i.name, tensor) for i, tensor in zip(self._program.inputs, batch))
         return values
-
-
-def _abilities(job):
-    """On a CPU an image is padded and groups are split beforehand: oneDNN, many times faster, takes neither."""
-    whole = job.execution == "compiled" or job.device == "cuda"
-    return Abilities(
-        pads_convolutions=whole,
-        pads_pools=job.execution != "compiled" and job.device == "cuda",
-        groups=whole,
-        batch_norm=_batch_norm,
-        product_type={"bfloat16": tf.bfloat16, "float16": tf.float16}.get(job.precision, tf.float32),
-    )
-
-
-def _batch_norm(x, scale, shift, epsilon):
-    """The op itself, because its wrapper raises an epsilon of 1e-5 a little."""
-    none = tf.constant([], tf.float32)
-    found = tf.raw_ops.FusedBatchNormV3(
-        x=x, scale=scale, offset=shift, mean=none, variance=none, epsilon=epsilon, is_training=True
-    )
-    return found.y, found.batch_mean, found.batch_variance
 
 
 def _keep_reads_before_writes(program):

@@ -4,19 +4,23 @@ from collections import namedtuple
 
 import numpy as np
 
+from netdyno_worker.adapters.kit.powers import negative_power
+from netdyno_worker.adapters.kit.windows import axes_of
 from netdyno_worker.adapters.theano.start import tensor, theano
 from netdyno_worker.adapters.theano.windows import convolution, max_pool, may_tie, mean_pool
 
-# What an op's rule may ask: its node, the shapes of its inputs, the generator of random numbers, and whether the
-# values of a max pool's windows may be tied.
-Site = namedtuple("Site", "node shapes random tied")
+# What an op's rule may ask: its node, the shapes of its inputs, the axes of its windows if it has any, the generator
+# of random numbers, and whether the values of a max pool's windows may be tied.
+Site = namedtuple("Site", "node shapes axes random tied")
 
 
 def evaluate(nodes, values, shapes, random):
     """Adds every node's expression to `values`; the running statistics in it become their next values."""
     by_name = {node.name: node for node in nodes}
     for node in nodes:
-        site = Site(node, [shapes[name] for name in node.inputs], random, may_tie(node, by_name, shapes))
+        axes = axes_of(node, shapes) if "strides" in node.attributes else ()
+        known = [shapes[name] for name in node.inputs]
+        site = Site(node, known, axes, random, may_tie(node, by_name, shapes))
         inputs = [values[name] for name in node.inputs]
         if node.op == "batch_norm":
             found = _batch_norm(site, *inputs)
@@ -50,7 +54,7 @@ def _local_response_norm(site, x):
 
     def parts(x):
         divisor = attributes["k"] + share * _channel_sums(x * x, size, shape)
-        return divisor, _negative_power(divisor, beta)
+        return divisor, negative_power(divisor, beta, _inverse_root, tensor.sqrt)
 
     def backward(inputs, gradients):
         (x,), (gradient,) = inputs, gradients
@@ -71,12 +75,8 @@ def _channel_sums(x, size, shape):
     return sum((padded[:, i : i + shape[1]] for i in range(1, size)), padded[:, : shape[1]])
 
 
-def _negative_power(x, beta):
-    """Roots where they suffice: the usual 0.75 needs no logarithm."""
-    if beta == 0.75:
-        root = 1.0 / tensor.sqrt(x)
-        return root * tensor.sqrt(root)
-    return x**-beta
+def _inverse_root(x):
+    return 1.0 / tensor.sqrt(x)
 
 
 def _relu(site, x):
@@ -126,6 +126,7 @@ RULES = {
     "add": lambda site, a, b: a + b,
     "multiply": lambda site, a, b: a * b,
     "scale": lambda site, x: x * float(site.node.attributes["factor"]),
+    "power": lambda site, x: x ** float(site.node.attributes["exponent"]),
     "concat": lambda site, *x: tensor.concatenate(x, axis=1),
     "softmax_cross_entropy": _cross_entropy,
     "mean_squared_error": lambda site, x, target: tensor.sqr(x - target).mean(),
@@ -135,3 +136,5 @@ RULES = {
     "bernoulli": _bernoulli,
     "normal": _normal,
 }
+
+FUSED = {"local_response_norm", "global_mean_pool"}

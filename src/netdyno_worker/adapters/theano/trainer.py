@@ -1,10 +1,14 @@
-"""Trains a program with Theano: one compiled function per update, over shared variables that it changes in place."""
+"""Trains a program with Theano: one compiled function per update, over shared variables that it changes in place.
+
+Theano compiles each function to C++ that runs the whole update; a step passes nothing in.
+"""
 
 from collections import OrderedDict
 
 import numpy as np
 
 from netdyno_worker.adapters.theano.ops import evaluate
+from netdyno_worker.adapters.theano.optimizers import RULES, shared_array
 from netdyno_worker.adapters.theano.start import MRG_RandomStreams, tensor, theano
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.program import nodes_for, shapes
@@ -26,9 +30,9 @@ class TheanoTrainer(Trainer):
         self._program = job.program
         self._shapes = shapes(job.program)
         self._random = MRG_RandomStreams(job.seed % 2**30 + 1)
-        self._shared = OrderedDict((i.name, _shared(_room(i), i.name)) for i in job.program.inputs)
+        self._shared = OrderedDict((i.name, shared_array(_room(i), i.name)) for i in job.program.inputs)
         for parameter in job.program.parameters:
-            self._shared[parameter.name] = _shared(np.array(job.initial(parameter.name)), parameter.name)
+            self._shared[parameter.name] = shared_array(np.array(job.initial(parameter.name)), parameter.name)
         self._steps = [self._compiled_update(update) for update in job.program.updates]
         self._losses = [float("nan")] * len(self._steps)
         self._readers = {}
@@ -109,47 +113,5 @@ def _room(source):
     """What stands for an input until it is fed."""
     return np.zeros(source.shape, np.int32 if source.draw["kind"] == "integers" else np.float32)
 
-
-def _shared(array, name=None):
-    return theano.shared(array, name=name, borrow=True)
-
-
-def _zeros_like(parameter):
-    return _shared(np.zeros_like(parameter.get_value(borrow=True)))
-
-
-def _sgd(parameters, gradients, optimizer):
-    return [(p, p - optimizer["learning_rate"] * g) for p, g in zip(parameters, gradients)]
-
-
-def _momentum(parameters, gradients, optimizer):
-    changes = []
-    for parameter, gradient in zip(parameters, gradients):
-        velocity = _zeros_like(parameter)
-        moved = optimizer["momentum"] * velocity + gradient
-        changes += [(velocity, moved), (parameter, parameter - optimizer["learning_rate"] * moved)]
-    return changes
-
-
-def _adam(parameters, gradients, optimizer):
-    """Both corrections as scalars, in double precision: 1 - 0.999 has few digits in single."""
-    beta1, beta2 = optimizer["beta1"], optimizer["beta2"]
-    count = _shared(np.ones((), np.float64))
-    root = tensor.sqrt(1.0 - tensor.constant(beta2, dtype="float64") ** count)
-    whole = 1.0 - tensor.constant(beta1, dtype="float64") ** count
-    rate = tensor.cast(optimizer["learning_rate"] * root / whole, "float32")
-    epsilon = tensor.cast(optimizer["epsilon"] * root, "float32")
-    changes = [(count, count + 1.0)]
-    for parameter, gradient in zip(parameters, gradients):
-        first, second = _zeros_like(parameter), _zeros_like(parameter)
-        mean = beta1 * first + (1.0 - beta1) * gradient
-        square = beta2 * second + (1.0 - beta2) * tensor.sqr(gradient)
-        change = rate * mean / (tensor.sqrt(square) + epsilon)
-        changes += [(first, mean), (second, square), (parameter, parameter - change)]
-    return changes
-
-
-# Each gives [(shared variable, its next value)] for all parameters of an update.
-RULES = {"sgd": _sgd, "momentum": _momentum, "adam": _adam}
 
 UNSUPPORTED = {}

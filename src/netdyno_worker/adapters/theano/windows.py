@@ -4,6 +4,14 @@ from functools import partial
 
 import numpy as np
 
+from netdyno_worker.adapters.kit.windows import (
+    axes_of,
+    edges,
+    find_rounding,
+    inside_counts,
+    near_padding,
+    window_count,
+)
 from netdyno_worker.adapters.theano.start import pool_2d, tensor, theano
 
 
@@ -48,8 +56,8 @@ def may_tie(node, nodes, shapes):
             continue
         if source.op == "max_pool" and (_repeats(source, shapes) or not (mixed or _is_disjoint(source))):
             return True
-        mixes = source.op in ("add", "batch_norm", "local_response_norm") or _is_pointwise(source, shapes)
-        if mixes or source.op in ("max_pool", "relu", "tanh", "sigmoid", "scale", "concat"):
+        mixes = source.op in ("add", "multiply", "batch_norm", "local_response_norm") or _is_pointwise(source, shapes)
+        if mixes or source.op in ("max_pool", "relu", "tanh", "sigmoid", "scale", "power", "concat"):
             waiting.extend((name, mixed or mixes) for name in source.inputs)
     return False
 
@@ -64,11 +72,8 @@ def _is_pointwise(node, shapes):
 
 def _repeats(pool, shapes):
     """Whether two windows in a row, cut off at the edges, cover the same pixels."""
-    kernel, strides, padding = (pool.attributes[key] for key in ("kernel", "strides", "padding"))
-    for i in (0, 1):
-        starts = np.arange(pool.shape[2 + i]) * strides[i] - padding[2 * i]
-        ends = np.minimum(starts + kernel[i], shapes[pool.inputs[0]][2 + i])
-        windows = list(zip(np.maximum(starts, 0), ends))
+    for axis in axes_of(pool, shapes):
+        windows = list(zip(*edges(axis)))
         if len(set(windows)) < len(windows):
             return True
     return False
@@ -83,7 +88,7 @@ def mean_pool(site, x):
         total = _pool(site, _padded(site, x, 0.0), (0, 0), True, "sum")
     else:
         total = _pool(site, x, native[0], native[1], "sum")
-    return total * tensor.constant(1.0 / _counts(site), dtype="float32")
+    return total * tensor.constant(1.0 / inside_counts(site.axes)[None, None], dtype="float32")
 
 
 def _native_max_pool(site, x):
@@ -124,26 +129,19 @@ def _pool(site, x, pad, ignore_border, mode):
 
 
 def _native_pool(site):
-    """(padding, ignore_border) that give the same windows without a copy of x, or None.
-
-    Padding never counts, so a window is known by where it starts: only top and left padding and the number of
-    windows matter, not how far they reach over the far edge.
-    """
-    kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
-    near = (padding[0], padding[2])
-    for ignore_border in (True, False):
-        if (not ignore_border and near != (0, 0)) or any(pad >= size for pad, size in zip(near, kernel)):
-            continue
-        given = [_windows(site.shapes[0][2 + i] + 2 * near[i], kernel[i], strides[i], ignore_border) for i in (0, 1)]
-        if tuple(given) == tuple(site.node.shape[2:]):
-            return near, ignore_border
-    return None
+    """(padding, ignore_border) that give the same windows without a copy of x, or None."""
+    near = near_padding(site.axes)
+    if any(axis.near >= axis.kernel for axis in site.axes):
+        return None
+    over = find_rounding(site.axes, (False, True) if near == (0, 0) else (False,), _native_count)
+    return None if over is None else (near, not over)
 
 
-def _windows(size, kernel, stride, ignore_border):
+def _native_count(axis, padding, over):
     """How many windows pool_2d takes; those that reach over the border only if it is not ignored."""
-    if ignore_border:
-        return (size - kernel) // stride + 1
+    if not over:
+        return window_count(axis, padding)
+    size, kernel, stride = axis.size + 2 * padding, axis.kernel, axis.stride
     return (size - 1) // stride + 1 if stride >= kernel else max(0, (size - 1 - kernel + stride) // stride) + 1
 
 
@@ -152,13 +150,3 @@ def _padded(site, x, value):
     top, bottom, left, right = site.node.attributes["padding"]
     canvas = tensor.alloc(np.float32(value), batch, channels, height + top + bottom, width + left + right)
     return tensor.set_subtensor(canvas[:, :, top : top + height, left : left + width], x)
-
-
-def _counts(site):
-    """How many elements of each window lie over the image."""
-    kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
-    sides = []
-    for i in (0, 1):
-        starts = np.arange(site.node.shape[2 + i]) * strides[i] - padding[2 * i]
-        sides.append(np.minimum(starts + kernel[i], site.shapes[0][2 + i]) - np.maximum(starts, 0))
-    return np.outer(*sides)[None, None]

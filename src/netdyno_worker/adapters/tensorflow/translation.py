@@ -5,8 +5,9 @@ from collections import namedtuple
 import numpy as np
 import tensorflow
 
+from netdyno_worker.adapters.kit.windows import axes_of
 from netdyno_worker.adapters.tensorflow.forms import Forms, flattened, laid, natural, restored
-from netdyno_worker.adapters.tensorflow.windows import Windows, window_of
+from netdyno_worker.adapters.tensorflow.windows import Windows
 from netdyno_worker.program import nodes_for, shapes
 
 tf = getattr(tensorflow.compat, "v1", tensorflow)  # the interface that versions 1 and 2 share
@@ -77,7 +78,7 @@ class Ops(object):
 
     def convolution(self, node, x, kernel, bias=None):
         x, kernel = self._narrowed(x), self._narrowed(kernel)
-        y = self._windows.convolution(x, kernel, window_of(node, self._shapes), node.attributes["groups"])
+        y = self._windows.convolution(x, kernel, axes_of(node, self._shapes), node.attributes["groups"])
         return y if bias is None else _biased(y, bias)
 
     def linear(self, node, x, matrix, bias=None):
@@ -85,10 +86,10 @@ class Ops(object):
         return y if bias is None else _biased(y, bias)
 
     def max_pool(self, node, x):
-        return self._windows.max_pool(x, window_of(node, self._shapes))
+        return self._windows.max_pool(x, axes_of(node, self._shapes))
 
     def mean_pool(self, node, x):
-        return tf.cast(self._windows.mean_pool(_widened(x), window_of(node, self._shapes)), x.dtype)
+        return tf.cast(self._windows.mean_pool(_widened(x), axes_of(node, self._shapes)), x.dtype)
 
     def flatten(self, node, x):
         rows = tf.reshape(x, node.shape)
@@ -175,6 +176,7 @@ SIMPLE = {
     "add": lambda node, *x: tf.add(*_alike(x)),
     "multiply": lambda node, *x: tf.multiply(*_alike(x)),
     "scale": lambda node, x: x * tf.constant(node.attributes["factor"], x.dtype),
+    "power": lambda node, x: tf.pow(x, tf.constant(node.attributes["exponent"], x.dtype)),
     "concat": lambda node, *x: tf.concat(_alike(x), len(node.shape) - 1),
     "stop_gradient": lambda node, x: tf.stop_gradient(x),
     "softmax_cross_entropy": _cross_entropy,

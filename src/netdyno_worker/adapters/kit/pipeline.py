@@ -1,8 +1,12 @@
-"""Which inputs of a program does a framework's own pipeline fill, and do its files fit them?"""
+"""What every framework's own input pipeline needs: which inputs it fills, in which order, and where its time went."""
 
+import time
 from collections import namedtuple
 
+import numpy as np
+
 from netdyno_worker.contract import Unsupported
+from netdyno_worker.loader import Shuffled
 
 # Names of both inputs, the batch's size, (channels, height, width) of an image, the classes told apart.
 Filled = namedtuple("Filled", "images labels batch shape classes")
@@ -35,3 +39,45 @@ def _check(inputs, files):
 def _expect(files, holds, expected, received):
     if not holds:
         raise ValueError("'%s', %s: expected %s, received %s" % (files.root, files.split, expected, received))
+
+
+def scaling(rule):
+    """(factors, offsets) of the channels, as float32: an input is a pixel's byte times the factor plus the offset."""
+    mean, std = np.array(rule["mean"]), np.array(rule["std"])
+    return (1.0 / (255.0 * std)).astype(np.float32), (-mean / std).astype(np.float32)
+
+
+class Endless(object):
+    """The numbers of each batch's images, epoch after epoch: processes need not wait for the end of an epoch."""
+
+    def __init__(self, count, batch, seed):
+        self._order = Shuffled(count, seed)
+        self._batch = batch
+
+    def __iter__(self):
+        first = 0
+        while True:
+            yield self._order.indices(first, self._batch).tolist()
+            first += self._batch
+
+
+class Seconds(object):
+    """Adds up. Stages count the time of all threads and processes together."""
+
+    def __init__(self, stages=()):
+        self._found = dict.fromkeys(tuple(stages) + ("wait_s",), 0.0)
+
+    def add(self, stages, seconds):
+        for stage, more in zip(stages, seconds):
+            self._found[stage] += more
+
+    def waited(self, function, *arguments):
+        """What the function returns; the time that it takes was waited."""
+        start = time.perf_counter()
+        try:
+            return function(*arguments)
+        finally:
+            self._found["wait_s"] += time.perf_counter() - start
+
+    def so_far(self):
+        return dict(self._found)
