@@ -73,7 +73,7 @@ class Net(object):
         return Value(top, moves or any(value.need for value in bottoms))
 
     def add_loss(self, name, kind, bottoms, settings=()):
-        """A loss layer: without a weight of 0 Caffe would minimise it whatever becomes of it."""
+        """A loss layer: without a weight of 0 Caffe would minimise it, whether or not it is the update's loss."""
         value = self.add(name, kind, bottoms, settings)
         self._makers[value.blob].loss_weight = 0.0
         return value
@@ -125,7 +125,7 @@ def to_text(fields, indent=""):
 
 
 def from_text(make, text):
-    """What `make` makes of a file's path: Caffe reads its nets from files only."""
+    """The result of `make(path)` for a file with that text: Caffe reads its nets from files only."""
     folder = tempfile.mkdtemp(prefix="netdyno-caffe-")
     try:
         path = os.path.join(folder, "net.prototxt")

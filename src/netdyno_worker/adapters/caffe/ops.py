@@ -16,7 +16,7 @@ Setup = namedtuple("Setup", "floor apart")
 # What a rule may ask: the net, the node, every shape, whether it may overwrite its first input, the setup.
 _Site = namedtuple("_Site", "net node shapes inplace setup")
 
-# Neither these layers nor, for dropout, a relu need the values they made for their gradients.
+# The gradients of these layers do not read their output; nor does dropout need a relu's.
 _FORGETS_OUTPUT = ("convolution", "linear", "batch_norm", "add")
 _MAY_OVERWRITE = {
     "relu": _FORGETS_OUTPUT,
@@ -91,7 +91,7 @@ def _mean_pool(site):
 
 
 def _pool(site):
-    """The axes, how Caffe covers them, and the settings that say so."""
+    """The axes, how Caffe covers them, and the settings for it."""
     node = site.node
     pair = axes_of(node, site.shapes)
     if site.setup.floor:
@@ -162,7 +162,7 @@ def _dropout(site):
 
 
 def _flatten(site):
-    """By Reshape: Flatten turns its bottom's gradient to memory of its own, and a parameter's would be lost."""
+    """By Reshape: Flatten replaces the memory of its bottom's gradient, and a parameter's would be lost."""
     return _one(site, "Reshape", [("reshape_param", [("shape", dimensions([0, -1]))])])
 
 
@@ -180,7 +180,7 @@ def _cross_entropy(site):
 
 
 def _squared_error(site):
-    """Caffe's loss is half the sum over the batch size; ours the mean over all elements."""
+    """Caffe's loss is half the sum over the batch size, the graph's the mean over all elements."""
     shape = site.shapes[site.node.inputs[0]]
     half = site.net.add_loss(site.node.name + "/half", "EuclideanLoss", _values(site))
     factor = 2.0 * shape[0] / float(np.prod(shape))
@@ -213,7 +213,7 @@ def _gaussian_kl(site):
 
 
 def _stop_gradient(site):
-    """The same blob: the layers that read it are told not to pass a gradient."""
+    """The same blob: the layers that read it are set not to pass a gradient."""
     return site.net.value(site.node.inputs[0])._replace(need=False)
 
 

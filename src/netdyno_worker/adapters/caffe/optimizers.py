@@ -1,4 +1,4 @@
-"""How a Caffe solver is told to minimise: the head of its prototxt."""
+"""Which fields of a solver's prototxt give the optimizer that the graph asks for."""
 
 from netdyno_worker.adapters.caffe.net import Word, to_text
 from netdyno_worker.adapters.kit.adam import adam_epsilon
@@ -7,7 +7,7 @@ SOLVERS = {"sgd": "SGD", "momentum": "SGD", "adam": "Adam"}
 
 
 def solver_text(rule):
-    """All fields of a solver but its net."""
+    """All fields of a solver except its net."""
     fields = [("type", SOLVERS[rule["kind"]]), ("base_lr", rule["learning_rate"]), ("lr_policy", "fixed")]
     if rule["kind"] == "adam":
         # Caffe adds epsilon before the bias correction: so it is the graph's in the first step, and then smaller.

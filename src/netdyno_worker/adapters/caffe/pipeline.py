@@ -1,4 +1,4 @@
-"""How Caffe feeds itself: a Data layer, whose thread reads an LMDB, decodes and transforms ahead."""
+"""Caffe's own input pipeline: a Data layer, whose thread reads an LMDB, decodes and transforms ahead."""
 
 import json
 import os
@@ -15,13 +15,13 @@ AHEAD = 4  # batches
 
 class DatumPipeline(object):
     """A net of one Data layer. It has a mean for each channel but one scale for all, and its images are blue first:
-    so they are scaled further, and turned round, on the way to the trainer's nets."""
+    so they are scaled and their channels reversed on the way to the trainer's nets."""
 
     def __init__(self, files, inputs, feed):
         """`feed` takes {input name: array}, and copies."""
         source = os.path.join(files.root, files.split + "_lmdb")
         about = _find_about(source)
-        encoded = about["shape"] is None if about else None  # None: nobody tells
+        encoded = about["shape"] is None if about else None  # None: unknown
         _refuse(encoded)
         self._inputs = inputs
         self._feed = feed
@@ -80,16 +80,16 @@ def _transform(rule):
 
 
 def _planes(inputs, about):
-    """For each channel the place where Caffe has it; the other way round it is the same. Plain pixels may be red
-    first: older databases do not tell that they are."""
+    """For each channel its index in Caffe's images, and the reverse. Plain pixels may be red first: older databases
+    do not say so."""
     places = list(range(inputs.shape[0]))
     red_first = about and about["shape"] is not None and about.get("channels", "rgb") == "rgb"
     return places if red_first else places[::-1]
 
 
 def _find_about(source):
-    """What lies beside a database: the shape of its pixels, None if its images are encoded, and the order of their
-    colours; None if nothing lies there."""
+    """The description beside a database: the shape of its pixels, None if its images are encoded, and the order of
+    their colours. None if there is no description."""
     try:
         with open(os.path.join(source, "about.json")) as file:
             return json.load(file)
@@ -98,7 +98,7 @@ def _find_about(source):
 
 
 def _refuse(encoded):
-    """What a build lacks would end the process."""
+    """Check first: a build without these libraries would end the process."""
     loaded = _loaded()
     if "liblmdb" not in loaded:
         raise Unsupported("this Caffe was built without LMDB; use packed data")
@@ -115,7 +115,7 @@ def _loaded():
 def _notes(rule, encoded):
     decode = {True: "OpenCV", False: "nothing to decode", None: "OpenCV, if there is something to decode"}[encoded]
     notes = {"order": "as it lies in the database", "decode": decode}
-    notes["threads"] = "one, whatever was asked for"
+    notes["threads"] = "one, whatever was requested"
     if rule["resized"]:
         notes["crop"] = "of the image's own pixels: Caffe's data layer does not scale"
     if rule["pad"]:

@@ -32,7 +32,7 @@ def build(job):
 
 
 class CaffeTrainer(Trainer):
-    """The updates' nets hold the same blobs, each that of the net whose solver moves it."""
+    """The nets of all updates share their blobs; each blob belongs to the net whose solver moves it."""
 
     def __init__(self, job):
         self._job = job
@@ -137,7 +137,7 @@ class _Update(object):
 
 
 class _Built(object):
-    """A net together with what was written: blobs by the program's names."""
+    """A net and what it was written from: its blobs by the program's names."""
 
     def __init__(self, net, written):
         self.net = net
@@ -220,7 +220,7 @@ def _choose_device(device):
         caffe.set_mode_cpu()
         return
     with open("/proc/self/maps") as file:
-        if "libcublas" not in file.read():  # asked for a GPU, such a build ends the process
+        if "libcublas" not in file.read():  # such a build ends the process when a GPU is requested
             raise Unsupported("this Caffe was built without CUDA")
     caffe.set_device(0)
     caffe.set_mode_gpu()

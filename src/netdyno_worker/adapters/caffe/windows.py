@@ -15,7 +15,7 @@ Fit = namedtuple("Fit", "padding first count")
 
 
 def fit_convolution(axis):
-    """The smallest padding that will do; zeros beyond the node's own padding lie in windows that are cropped."""
+    """The smallest sufficient padding; zeros beyond the node's own padding lie in windows that are cropped."""
     padding = axis.near
     while True:
         first = (padding - axis.near) // axis.stride
@@ -26,9 +26,9 @@ def fit_convolution(axis):
 
 
 def fit_pool(pair, floor):
-    """A Fit for each of the two axes, or None if no padding will do.
+    """A Fit for each of the two axes, or None if no padding gives the windows.
 
-    `floor`: round the number of windows down, which later builds of Caffe can be asked for.
+    `floor`: round the number of windows down, which later builds of Caffe can do.
     """
     for height in _paddings(pair[0]):
         for width in _paddings(pair[1]):
@@ -52,7 +52,7 @@ def reaches_outside(pair, fits):
 
 
 def mean_corrections(pair, fits):
-    """By what to multiply each of the node's means, because Caffe counts padding in its divisor; None for nothing."""
+    """Factors for the node's means, because Caffe counts padding in its divisor; None if all are 1."""
     ratios = []
     for axis, fit in zip(pair, fits):
         starts = (np.arange(axis.count) + fit.first) * axis.stride - fit.padding
@@ -64,7 +64,7 @@ def mean_corrections(pair, fits):
 
 
 def _paddings(axis):
-    """What may be tried: a pool's padding must be smaller than its window."""
+    """The candidates: a pool's padding must be smaller than its window."""
     return range(axis.near, axis.kernel, axis.stride)
 
 

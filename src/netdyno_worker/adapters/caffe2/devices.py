@@ -11,7 +11,7 @@ from caffe2.python import core
 
 CPU, IDEEP, CUDA = caffe2_pb2.CPU, caffe2_pb2.IDEEP, caffe2_pb2.CUDA
 
-# Always through IDEEP, with their gradients: they are what makes it worth while.
+# Always through IDEEP, with their gradients: they are what IDEEP makes faster.
 _LEAD = ("Conv", "SpatialBN", "LRN", "MaxPool", "AveragePool")
 # Wherever their first input is; likewise. Not Dropout: IDEEP's draws the same mask in every step.
 # Not Tanh and Sigmoid: there they are the CPU's operators in a wrapper, and slower.
@@ -23,7 +23,7 @@ _RANDOM = ("Dropout", "UniformFill", "GaussianFill")
 
 
 class Placement(object):
-    """Places nets one after another; what is fed has one home, the device on which it was first read."""
+    """Places nets one after another; a fed blob stays on the device on which it was first read, its home."""
 
     def __init__(self, kinds, learnt, seed):
         """`kinds` is the device of everything, or the two to choose from.

@@ -41,7 +41,7 @@ def plan_update(program, update, moving):
 
 
 def _prune(proto, wanted):
-    """Drop what nobody reads: the library makes gradients to everything, data and foreign parameters included."""
+    """Drop what nothing reads: the library makes gradients for everything, data and other parameters included."""
     needed = set(wanted)
     kept = []
     for operator in reversed(proto.op):

@@ -52,7 +52,7 @@ class Emitter(object):
         return self._blobs[name]
 
     def _is_free(self, node, wanted):
-        """Nothing to compute: no dropout, or a flatten that only fully connected layers see, which flatten anyway."""
+        """Whether nothing is computed: dropout of rate 0, or a flatten read only by FC operators, which flatten."""
         if node.op == "dropout":
             return node.attributes["rate"] == 0
         if node.op != "flatten" or node.name in wanted:
@@ -108,7 +108,7 @@ def _global_mean_pool(site):
 
 
 def _batch_norm(site):
-    """The operator's momentum is the share that stays; it wants images, so a matrix becomes images of one pixel."""
+    """The operator's momentum is the share that is kept; it takes images, so a matrix becomes images of one pixel."""
     attributes = site.node.attributes
     settings = {"epsilon": attributes["epsilon"], "momentum": 1.0 - attributes["momentum"], "order": "NCHW"}
     flat = len(site.node.shape) == 2
@@ -141,7 +141,7 @@ def _add(site):
 
 
 def _multiply(site):
-    """Not Sqr for a square: its gradient scales what it is given in place, which a sum has also given to others."""
+    """Not Sqr for a square: its gradient scales what it is given in place, which a sum has also passed to others."""
     a, b = site.inputs
     site.net.Mul([a, site.net.Copy(b, site.out + "/again") if a == b else b], site.out)
 

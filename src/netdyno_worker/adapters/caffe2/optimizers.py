@@ -20,7 +20,7 @@ def _sgd(plan, parameter, rule):
 
 
 def _momentum(plan, parameter, rule):
-    """The operator keeps rate times our velocity, which is the same as long as the rate stays the same."""
+    """The operator keeps the rate times the velocity, which is the same as long as the rate is constant."""
     velocity = _moment(plan, parameter, "velocity")
     gradient = plan.gradients[parameter]
     rate = _constant(plan, rule["learning_rate"])

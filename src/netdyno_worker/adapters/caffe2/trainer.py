@@ -43,7 +43,7 @@ def build(job):
 
 
 class Caffe2Trainer(Trainer):
-    """Has a workspace of its own, because another trainer may be built beside it; it is emptied with the trainer."""
+    """Has its own workspace, because a process may build several trainers; it is emptied with the trainer."""
 
     def __init__(self, job):
         self._space = "trainer %d" % next(_numbers)
@@ -93,7 +93,7 @@ class Caffe2Trainer(Trainer):
         return Trainer.read(self, what)
 
     def wait(self):
-        """A net has been computed when it returns."""
+        """RunNet returns when the net has been computed."""
 
     def settings(self):
         kind = {CPU: "cpu", IDEEP: "ideep", CUDA: "cuda"}[self._kinds[-1]]

@@ -1,4 +1,4 @@
-"""How Chainer feeds itself: its MultiprocessIterator over a folder of images, opened by Pillow."""
+"""Chainer's own input pipeline: a MultiprocessIterator over a folder of images, opened by Pillow."""
 
 import os
 
@@ -43,7 +43,7 @@ class FolderPipeline(object):
         self._take()
 
     def seconds(self):
-        """Of all processes together, and `wait_s` of who took."""
+        """Of all processes together; `wait_s` is the time that this one waited for batches."""
         return self._seconds.so_far()
 
     def close(self):
@@ -60,8 +60,8 @@ class FolderPipeline(object):
 
 
 class Images(DatasetMixin):
-    """(image, label, seconds) by number. Every process draws from a generator of its own: forked, all would draw the
-    same."""
+    """(image, label, seconds) by number. Every process has its own generator: forked copies of one would all draw
+    the same."""
 
     def __init__(self, files, shape):
         self._folder = Folder(files)
@@ -69,13 +69,13 @@ class Images(DatasetMixin):
         self._augmentation = Augmentation(files.transforms, shape)
         self._seed = files.seed % 2**32
         self._random = None
-        self._process = None  # whose generator it is
+        self._process = None  # the process that made the generator
 
     def __len__(self):
         return len(self._folder)
 
     def get_example(self, index):
-        """What is wrong comes as (None, text, ()): at an exception in a process the iterator would wait for ever."""
+        """An error is returned as (None, text, ()): the iterator would wait forever for a process that raises."""
         if self._process != os.getpid():
             self._process = os.getpid()
             self._random = np.random.RandomState([self._seed, self._process])

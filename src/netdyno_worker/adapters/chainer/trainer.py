@@ -67,7 +67,7 @@ class ChainerTrainer(Trainer):
             cuda.Stream.null.synchronize()
 
     def reserved_bytes(self):
-        """What the memory pool has taken: it gives nothing back, and keeps no peak of what is in use."""
+        """The size of the memory pool, which never shrinks; Chainer keeps no peak of what is in use."""
         return None if self._device.xp is np else cuda.memory_pool.total_bytes()
 
     def pipeline(self, files):
@@ -100,13 +100,13 @@ class ChainerTrainer(Trainer):
         return execute(source.text, namespace), source.leaves
 
     def constant(self, array):
-        """On the device, without a gradient. Sent to iDeep, images would be laid out as weights, in seconds."""
+        """On the device, without a gradient. Device.send would convert images to iDeep's layout of weights."""
         images = self._device.name == "@intel64" and array.ndim == 4
         placed = intel64.ideep.array(array) if images else self._device.send(array)
         return chainer.Variable(placed, requires_grad=False)
 
     def _parameter(self, parameter, initial):
-        """Running statistics stay bare arrays, which batch normalisation changes in place."""
+        """Running statistics stay plain arrays, which batch normalisation changes in place."""
         array = np.array(initial(parameter.name))
         if not parameter.trainable:
             return array if self._device.xp is np else self._device.send(array)
@@ -148,7 +148,7 @@ class ChainerTrainer(Trainer):
 
 
 class _Update(object):
-    """Minimises one loss over its own parameters; all others come in as constants and cost no gradient."""
+    """Minimises one loss over its own parameters; all others are constants and cost no gradient."""
 
     def __init__(self, program, update, trainer):
         self.name = update.name
@@ -171,7 +171,7 @@ class _Update(object):
             parameter.cleargrad()
         loss.backward()
         self.last_loss = loss.array
-        del loss  # and the whole graph with it
+        del loss  # which frees the whole graph
         self._optimizer.update(self._parameters)
 
     def gradients(self, values):
@@ -196,7 +196,7 @@ def _refuse(job):
 
 
 def _loose(program):
-    """Parameters used otherwise than as a link's own: iDeep arrays do not take every gradient, a slice for one."""
+    """Parameters that are used as values: iDeep arrays do not accept every gradient, for example a slice."""
     return {
         name
         for node in program.nodes

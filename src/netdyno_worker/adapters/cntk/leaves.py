@@ -1,7 +1,7 @@
 """What a CNTK graph starts from: variables that are fed and parameters that are kept, shared by all its functions.
 
-CNTK leaves the batch out of every shape: a value of ours (batch, …) is there a value of shape (…) per sample. A
-parameter has no batch; where a graph uses one as if it were data, its rows are dealt out to the samples.
+CNTK leaves the batch out of every shape: the graph's value (batch, …) is a value of shape (…) per sample there. A
+parameter has no batch; where a graph uses one as if it were data, each sample takes its row.
 """
 
 import cntk

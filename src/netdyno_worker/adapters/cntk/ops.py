@@ -1,4 +1,4 @@
-"""What each op of a program is in CNTK: one rule a row, and the translation of nodes into a static graph by them.
+"""What each op of a program is in CNTK, and how nodes become a static graph by these rules.
 
 A loss is kept as one value per sample: CNTK sums over the batch in its trainer, so the mean is taken there. That
 allows what is linear in a loss and nothing else.
@@ -25,8 +25,8 @@ LINEAR = ("add", "scale", "stop_gradient")
 def translate(job, targets, leaves, spare=False):
     """{name: CNTK value} of everything that `targets` need.
 
-    With `spare`, batch norms move running statistics of their own that nobody reads: such a graph can be evaluated
-    in training mode without a trace.
+    With `spare`, batch norms move separate running statistics that nothing reads: such a graph can be evaluated in
+    training mode without changing the trainer's.
     """
     values = {}
     scalars = {node.name for node in job.program.nodes if not node.shape}

@@ -6,7 +6,7 @@ import cntk
 def learner_for(rule, parameters, batch):
     """A learner of the mean loss over a batch.
 
-    CNTK's gradients are sums over the batch; told to ignore its reference size, its learners divide by the batch.
+    CNTK's gradients are sums over the batch; with minibatch_size IGNORE its learners divide by the batch.
     """
     whole = cntk.learners.IGNORE
     if rule["kind"] == "adam":

@@ -1,4 +1,4 @@
-"""How CNTK feeds itself: a MinibatchSource whose ImageDeserializer follows a map, decodes and crops ahead."""
+"""CNTK's own input pipeline: a MinibatchSource whose ImageDeserializer reads a map file, decodes and crops ahead."""
 
 import ctypes
 import os
@@ -14,8 +14,8 @@ LIBRARIES = ("libjpeg.so.8", "libpng12.so.0", "libtiff.so.5", "libjasper.so.1") 
 
 
 class MapPipeline(object):
-    """CNTK's images are blue first, and it subtracts no mean but that of a file: so they are turned round and scaled
-    on their way to the trainer."""
+    """CNTK's images are blue first, and it subtracts no mean except one from a file: so channels are reversed and
+    scaled on the way to the trainer."""
 
     def __init__(self, files, inputs, feed):
         """`feed` takes {input name: array}."""
@@ -91,7 +91,7 @@ def _notes(rule):
 
 
 def _refuse_without_libraries():
-    """They would be missed only when the first image is read, and systems of today lack them."""
+    """Without this check they would be missed only when the first image is read; current systems lack them."""
     missing = [name for name in LIBRARIES if not _loads(name)]
     if missing:
         raise Unsupported(

@@ -76,7 +76,7 @@ class CntkTrainer(Trainer):
             update.bind(self._placed)
 
     def _readers(self):
-        """Functions of outputs and losses that leave running statistics alone; made when first asked for."""
+        """Functions of outputs and losses that leave running statistics alone; made when first needed."""
         if self._reading is None:
             losses = [update.loss for update in self._job.program.updates]
             targets = self._job.program.outputs + losses
@@ -85,7 +85,7 @@ class CntkTrainer(Trainer):
         return self._reading
 
     def _read_outputs(self):
-        """CNTK is in training mode where it keeps state for a backward pass, so it keeps that of a loss."""
+        """CNTK is in training mode only where it keeps state for a backward pass: so that of the loss is kept."""
         readers, names = self._readers(), self._job.program.outputs
         roots = [cntk.alias(readers[name]) for name in names + [self._job.program.updates[0].loss]]
         function = cntk.combine(roots)
@@ -155,7 +155,7 @@ def _arguments(function, placed):
 
 
 def _reached(program, loss):
-    """The names that a loss's gradient comes to."""
+    """The names of the values that a loss's gradient reaches."""
     nodes = {node.name: node for node in program.nodes}
     reached, waiting = set(), [loss]
     while waiting:
@@ -171,7 +171,7 @@ def _reached(program, loss):
 def _limit_threads(threads):
     """CNTK counts the machine's CPUs, whatever OMP_NUM_THREADS says.
 
-    A second thread that it has made by then has nothing to do where one is asked for, but would spin while waiting.
+    With one thread requested, a second one that CNTK has already made has nothing to do but would spin.
     """
     cntk.cntk_py.set_max_num_cputhreads(threads)
     if threads == 1 and sys.platform.startswith("linux"):

@@ -1,4 +1,4 @@
-"""How CNTK slides a window: convolutions and pools at four-sided padding, natively wherever its windows are ours.
+"""How CNTK slides a window: convolutions and pools padded on four sides, natively where its windows are the graph's.
 
 CNTK pads by itself or not at all. By itself it centres the windows, which is often what a graph asks for; where it
 is not, the image is padded first, at the price of a copy.

@@ -9,7 +9,7 @@ from netdyno_worker.adapters.jax.windows import Windows
 from netdyno_worker.adapters.kit.powers import negative_power
 from netdyno_worker.adapters.kit.statistics import unbiased_over_biased
 
-# A form is the order in which a value's axes lie in memory, as places in the graph's order.
+# A form is the order of a value's axes in memory, given as positions in the graph's order.
 FORMS = {"kernel": (2, 3, 1, 0), "image": (0, 2, 3, 1), "matrix": (1, 0), "plain": None}
 WEIGHT_FORMS = {"convolution": "kernel", "linear": "matrix"}
 
@@ -81,7 +81,7 @@ class Ops(object):
 
 
 def reform(value, have, want):
-    """Reorder axes; node outputs and inputs (`have` is None) lie as images or plain."""
+    """Reorder axes; node outputs and inputs (`have` is None) are images or plain."""
     have = have or ("image" if value.ndim == 4 else "plain")
     if have == want:
         return value
@@ -97,14 +97,14 @@ def from_form(value, form):
 
 
 def wanted_form(node, place, rank):
-    """How a node wants its input at `place` to lie."""
+    """The form in which a node takes its input at `place`."""
     if place == 1 and node.op in WEIGHT_FORMS:
         return WEIGHT_FORMS[node.op]
     return "image" if rank == 4 else "plain"
 
 
 def parameter_forms(program):
-    """{parameter name: form}, as its first user wants it."""
+    """{parameter name: form}, as its first user takes it."""
     ranks = {parameter.name: len(parameter.shape) for parameter in program.parameters}
     forms = {}
     for node in program.nodes:
@@ -115,7 +115,7 @@ def parameter_forms(program):
 
 
 def _variance(x, mean, one_pass):
-    """In one pass where the values were rounded more than that costs: it spares reading them again."""
+    """In one pass for narrow values, whose rounding exceeds the error of one pass: they are read only once."""
     axes = tuple(range(x.ndim - 1))
     if one_pass:
         return jnp.maximum(jnp.mean(jnp.square(x), axes) - jnp.square(mean), 0.0)

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE, next_scale
 
-# factor: what the loss is multiplied with. good: finite steps since it changed. skipped: updates not made in all.
+# factor: what the loss is multiplied with. good: finite steps since it changed. skipped: number of updates not made.
 Scale = namedtuple("Scale", "factor good skipped")
 
 
@@ -45,7 +45,7 @@ class Optimizer(object):
 
 
 def first_scale():
-    """Of a loss whose gradients would vanish in float16."""
+    """The scale of the first step."""
     return Scale(jnp.float32(FIRST_SCALE), jnp.int32(0), jnp.int32(0))
 
 
@@ -74,5 +74,5 @@ def _adam(gradient, moments, count, optimizer):
 
 
 MOMENTS = {"sgd": 0, "momentum": 1, "adam": 2}
-# Each gives what is subtracted from a parameter, and the next moments; `count` is of the updates made before.
+# Each gives what is subtracted from a parameter, and the next moments; `count` is the number of updates made before.
 RULES = {"sgd": _sgd, "momentum": _momentum, "adam": _adam}

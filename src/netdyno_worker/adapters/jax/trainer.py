@@ -41,7 +41,7 @@ class JaxTrainer(Trainer):
         self._device = jax.devices()[0]
         self._precision = job.precision
         self._parameters = [self._place(to_form(job.initial(n), f)) for n, f in self._plan.forms.items()]
-        # Placed on the device by name, as a step's results will be: else the second step would be compiled anew.
+        # Placed on the device by name, as a step's results will be: else the second step would be compiled again.
         self._states = jax.device_put(self._plan.first_states(), self._device)
         self._count = jax.device_put(jnp.zeros((), jnp.int32), self._device)
         self._batch = None
@@ -114,7 +114,7 @@ class JaxTrainer(Trainer):
         return function(self._parameters, self._states, self._count, self._batch)
 
     def _keep(self, results):
-        """Something to wait for."""
+        """Keep the results so that wait() can wait for them."""
         self._partial = results
 
     def _memory(self, name):
@@ -131,7 +131,7 @@ Descent = namedtuple("Descent", "loss moved gradients")
 
 
 class Plan(object):
-    """The functions to compile; they walk the nodes while they are traced, and never again."""
+    """The functions to compile; they walk the nodes only while they are traced."""
 
     def __init__(self, job):
         self.program = job.program
@@ -179,7 +179,7 @@ class Plan(object):
         return [values[name] for name in self.program.outputs]
 
     def _apart(self, parameters):
-        """Values that XLA takes for others than the next update's: in a step they are, and nothing is shared."""
+        """Values that XLA treats as different from the next update's, as in a step, so that nothing is shared."""
         return dict(zip(self.forms, lax.optimization_barrier(list(parameters))))
 
     def _descend(self, number, at):
@@ -217,7 +217,7 @@ def _check_precision(job):
 def _choose_platform(device):
     """Must come before JAX first touches a device."""
     if device == "cuda":
-        # Otherwise three quarters of the memory are taken at once, and the peak says nothing of the network.
+        # Otherwise three quarters of the memory are taken at once, and the peak says nothing about the network.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     jax.config.update("jax_platforms", device)
     try:

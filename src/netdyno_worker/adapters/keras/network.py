@@ -15,7 +15,7 @@ ANCHOR = "anchor"  # an input that feeds layers which need none, in a program wi
 
 
 class ParameterValue(keras.layers.Layer):
-    """A parameter as a value; what it is called with is of no use."""
+    """A parameter as a value; its call argument is ignored."""
 
     def __init__(self, shape, trainable, **options):
         super(ParameterValue, self).__init__(**options)
@@ -40,7 +40,7 @@ class Network(object):
         self._uses = Uses(job.program)
         self._parameters = {parameter.name: parameter for parameter in job.program.parameters}
         self._layers = {}
-        self._rows = {}  # weight: the image that the layer before it flattens as it lies
+        self._rows = {}  # weight: the image that is flattened before it in memory order
         self._activated = set()  # activations that the layer before them computes
         self._inputs = self._make_inputs(label_type)
         self._values = dict(self._inputs)
@@ -118,7 +118,7 @@ class Network(object):
         return RULES[site.node.op](site)
 
     def _weighted(self, site):
-        """A call of the layer that owns the node's weights; it is made at the first."""
+        """The value of the layer that owns the node's weights; the layer is made at its first call."""
         x = site.inputs[0]
         padding = "valid"
         if site.node.op == "convolution":
@@ -172,7 +172,7 @@ class Network(object):
         )
 
     def _keep(self, site, layer):
-        """Say where the layer's parameters are."""
+        """Record where the layer's parameters are."""
         names = site.node.inputs[1:]
         if site.node.op == "batch_norm":
             slots = [weights.plain(v) for v in (layer.gamma, layer.beta, layer.moving_mean)]
@@ -185,7 +185,7 @@ class Network(object):
         self.slots.update(zip(names, slots))
 
     def _keep_unused(self):
-        """A parameter without a node is kept all the same."""
+        """Parameters that no node uses are kept too."""
         for name in self._parameters:
             if name not in self.slots:
                 self._value(name)

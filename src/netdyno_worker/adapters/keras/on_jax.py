@@ -24,7 +24,7 @@ def prepare(job):
     if job.execution != "compiled":
         raise Unsupported("on JAX, Keras trains through jit; run op by op it is not what its users run")
     if job.device == "cuda":
-        # Otherwise three quarters of the memory are taken at once, and the peak says nothing of the network.
+        # Otherwise three quarters of the memory are taken at once, and the peak says nothing about the network.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     jax.config.update("jax_platforms", job.device)
     jax.config.update("jax_default_matmul_precision", "default" if job.precision == "tf32" else "highest")
@@ -37,7 +37,7 @@ def prepare(job):
 
 
 class Engine(object):
-    """Holds the value of every variable: a train function gives its state away and returns the next."""
+    """Holds the value of every variable: a train function donates its state and returns the next."""
 
     def __init__(self, models, job):
         self._models = models
@@ -100,7 +100,7 @@ class Engine(object):
         self._part(_backward)
 
     def _part(self, kind):
-        """That part of a step for every model; what it gives is there to be waited for."""
+        """Run that part of a step for every model, and keep the results so that wait() can wait for them."""
         self._partial = [
             self._compiled(kind, model)(*self._arguments(model, batch))
             for model, batch in zip(self._models, self._batches)
@@ -133,7 +133,7 @@ class Engine(object):
         return {"state": "donated", "matmul_precision": jax.config.jax_default_matmul_precision}
 
     def _adopted(self, variables):
-        """Their keys, once their values are ours alone: a donated buffer must not be numpy's, nor be kept twice."""
+        """Their keys, after copying their values: a donated buffer must not be numpy's or referenced elsewhere."""
         for variable in variables:
             if id(variable) not in self._values:
                 first = variable.value
@@ -145,7 +145,7 @@ class Engine(object):
         return self._current(model.trainable_variables), self._current(model.non_trainable_variables), batch
 
     def _current(self, variables):
-        """Their values; those of no trained model have stayed as they were."""
+        """Their current values; variables of no trained model are unchanged."""
         return [self._values.get(id(v), v.value) for v in variables]
 
 

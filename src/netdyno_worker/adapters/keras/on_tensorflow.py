@@ -31,7 +31,7 @@ def prepare(job):
     if job.device == "cpu" and tf.config.get_visible_devices("GPU"):
         tf.config.set_visible_devices([], "GPU")
     for device in devices if job.device == "cuda" else ():
-        # Otherwise all memory is taken at once, and the peak says nothing of the network.
+        # Otherwise all memory is taken at once, and the peak says nothing about the network.
         tf.config.experimental.set_memory_growth(device, True)
     tf.config.experimental.enable_tensor_float_32_execution(job.precision == "tf32")
 
@@ -79,7 +79,7 @@ class Engine(object):
         return [tf.cast(value, tf.float32).numpy() for value in _listed(found)]
 
     def gradients(self, model, batch):
-        """Compiled as training is: XLA's gradients are another code than the ones op by op."""
+        """Compiled as training is: XLA's gradients are other code than those of single ops."""
         trained = [tf.convert_to_tensor(v.value) for v in model.trainable_variables]
         state = [tf.convert_to_tensor(v) for v in _state(model)]
         return [gradient.numpy() for gradient in self._traced(_gradient_of, model)(trained, state, batch[0])]
@@ -103,7 +103,7 @@ class Engine(object):
         return tf.config.experimental.get_memory_info("GPU:0")["peak"] if self._device == "cuda" else None
 
     def reserved_bytes(self):
-        """TensorFlow does not tell."""
+        """TensorFlow does not report it."""
 
     def forget_peak(self):
         if self._device == "cuda":

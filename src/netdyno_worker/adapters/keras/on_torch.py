@@ -9,7 +9,7 @@ from netdyno_worker.contract import Unsupported
 CHANNELS_LAST = False  # Keras would copy every image twice to reorder it for PyTorch
 TRACED = False
 LABEL_TYPE = "int64"  # what the loss would convert to
-_scopes = []  # of devices, held as long as the process lives: Keras would leave one that is forgotten
+_scopes = []  # of devices, referenced for the life of the process: Keras leaves a scope that is collected
 
 
 def versions():
@@ -108,7 +108,7 @@ class Engine(object):
             torch.cuda.reset_peak_memory_stats()
 
     def pipeline(self, files, inputs, placed, bind):
-        """Into the tensors that are placed already, so nothing has to be bound again."""
+        """Fills the tensors that steps already use, so nothing has to be bound again."""
         try:
             from netdyno_worker.adapters.pytorch.pipeline import FolderPipeline
         except ImportError as error:

@@ -15,7 +15,7 @@ Site = namedtuple("Site", "node inputs shape axes layout seed")
 
 
 class Layout(namedtuple("Layout", "channels_last")):
-    """In which order the axes of images lie."""
+    """The order of the axes of images in memory."""
 
     @property
     def data_format(self):
@@ -26,7 +26,7 @@ class Layout(namedtuple("Layout", "channels_last")):
         return -1 if self.channels_last else 1
 
     def shape(self, shape):
-        """The graph's shape of a value as it lies here."""
+        """The shape in memory of a value with that shape in the graph."""
         if len(shape) != 4 or not self.channels_last:
             return tuple(shape)
         return (shape[0], shape[2], shape[3], shape[1])
@@ -76,7 +76,7 @@ class LocalResponseNorm(keras.layers.Layer):
 
 
 class Bernoulli(keras.layers.Layer):
-    """0 or 1, drawn anew in every call."""
+    """0 or 1, drawn again in every call."""
 
     def __init__(self, seed, **options):
         super(Bernoulli, self).__init__(**options)
@@ -91,7 +91,7 @@ class Bernoulli(keras.layers.Layer):
 
 
 class Normal(keras.layers.Layer):
-    """Standard normal values of one shape; what it is called with is of no use."""
+    """Standard normal values of one shape; its call argument is ignored."""
 
     def __init__(self, shape, seed, **options):
         super(Normal, self).__init__(**options)
@@ -154,7 +154,7 @@ def _local_response_norm(site):
 
 
 def _dropout(site):
-    """Without a seed of its own: Keras draws faster by the generator that it was told to seed."""
+    """Without a seed of its own: Keras draws faster from its global generator, which set_random_seed has seeded."""
     rate = site.node.attributes["rate"]
     return keras.layers.Dropout(rate)(site.inputs[0]) if rate else site.inputs[0]
 
@@ -200,7 +200,7 @@ def _linear(site):
 
 
 def _convolution(site):
-    """Of weights that no layer owns: they lie as images do."""
+    """Of weights that no layer owns: their axes are ordered as those of images."""
     layout, attributes = site.layout, site.node.attributes
     x = layout.padded(site.inputs[0], attributes["padding"])
     weight = ops.transpose(site.inputs[1], (1, 2, 3, 0) if layout.channels_last else (2, 3, 1, 0))

@@ -8,7 +8,7 @@ from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE, next_scale
 
 
 def make_optimizer(rule, scaled):
-    """Keras's own; its velocity is ours times the learning rate, so the steps are the same."""
+    """Keras's own; its velocity is the graph's times the learning rate, so the steps are the same."""
     kind, options = _kind_and_options(rule)
     return (_scaled(kind) if scaled else kind)(learning_rate=float(rule["learning_rate"]), **options)
 
@@ -40,7 +40,7 @@ def _scaled(kind):
     """An optimizer that scales the loss for float16, and makes no update by gradients that are not finite.
 
     Keras's LossScaleOptimizer decides by a branch, and the host waits in every step for the device to say which way.
-    Here the update is computed, and what stands afterwards is selected.
+    Here the update is computed, and then old or new values are selected.
     """
 
     class Scaled(kind):
@@ -62,7 +62,7 @@ def _scaled(kind):
             super(Scaled, self)._backend_update_step([g * inverse for g in gradients], variables, learning_rate)
             for variable, old in zip(moving, before):
                 variable.assign(ops.where(finite, ops.convert_to_tensor(variable), old))
-            self.iterations.assign_sub(ops.where(finite, 0, 1))  # Keras counts this step all the same
+            self.iterations.assign_sub(ops.where(finite, 0, 1))  # Keras has counted this step
             self._move_scale(finite)
 
         def _move_scale(self, finite):

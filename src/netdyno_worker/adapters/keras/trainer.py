@@ -60,7 +60,7 @@ class KerasTrainer(Trainer):
         self._bind(placed)
 
     def _bind(self, placed):
-        """Train on these from now on; what is not among them stays as it was placed."""
+        """Train on these from now on; inputs that are not among them stay as they were."""
         placed = dict(self._placed, **placed)
         self._placed = placed
         self._batches = [(_chosen(placed, names), placed.get(target)) for names, target in self._fed]
@@ -104,7 +104,7 @@ class KerasTrainer(Trainer):
         return chosen
 
     def _trained(self, network, job, update):
-        """The compiled model of an update, the names of its inputs, and of the target if it does not count as one."""
+        """The compiled model of an update, the names of its inputs, and of its target if that is no input."""
         split = None if engine.TRACED else network.split_loss(update.loss)
         if split is None:
             (model, names), target = network.model(LossModel, [update.loss]), None
@@ -122,7 +122,7 @@ class KerasTrainer(Trainer):
         return model, names, target
 
     def _place(self, array):
-        """A copy on the device, as it lies there."""
+        """A copy on the device, in its layout."""
         if array.dtype.kind == "i":
             return self._engine.place(np.array(array, dtype=engine.LABEL_TYPE))
         axes = (0, 2, 3, 1) if array.ndim == 4 and self._layout.channels_last else range(array.ndim)

@@ -5,10 +5,10 @@ from keras import ops
 
 
 class LossModel(keras.Model):
-    """Its value is its loss, and it trains the variables that it is told to, whatever layers they belong to."""
+    """Its value is its loss, and it trains the variables that `chosen` gives, whatever layers they belong to."""
 
-    chosen = None  # a function that gives those variables: a list would be taken for state of the model's own
-    scale = 1.0  # what the loss is multiplied with while gradients are only looked at
+    chosen = None  # a function, because Keras would track a list as the model's own state
+    scale = 1.0  # factor of the loss where gradients are only read
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         return y_pred

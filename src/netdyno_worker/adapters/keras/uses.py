@@ -19,7 +19,7 @@ class Uses(object):
                 self._users[name].append((node, place))
 
     def owns_weights(self, node):
-        """Can one Keras layer own all weights of this node, and serve whoever else uses them?"""
+        """Whether one Keras layer can own all weights of this node and compute every node that uses them."""
         if node.op not in WEIGHTED:
             return False
         own = node.inputs[1:]
@@ -28,7 +28,7 @@ class Uses(object):
         return all(_alike(user, node) and user.inputs[place] == own[place - 1] for user, place in self._of(own))
 
     def is_shared(self, node):
-        """Do other nodes use the same weights?"""
+        """Whether other nodes use the same weights."""
         return len(self._users[node.inputs[1]]) > 1
 
     def activation_after(self, node):

@@ -1,4 +1,4 @@
-"""How a parameter of the graph lies in a variable of Keras: where it is kept, and the way there and back."""
+"""Which Keras variable holds a parameter of the graph, and how arrays are converted both ways."""
 
 from collections import namedtuple
 
@@ -27,7 +27,7 @@ def kernel(variable):
 
 
 def matrix(variable, rows=None):
-    """Of a linear layer; `rows` is (channels, height, width) if an image is flattened as it lies, channels last."""
+    """Of a linear layer; `rows` is (channels, height, width) if an image is flattened channels last."""
     if rows is None:
         return _reordered(variable, (1, 0))
     channels, height, width = rows

@@ -1,4 +1,4 @@
-"""How files of a folder become images where a framework leaves that to Pillow and to its user."""
+"""How image files become arrays where a framework leaves that to Pillow and to its user."""
 
 import io
 import math
@@ -13,16 +13,18 @@ from netdyno_worker.adapters.kit.pipeline import scaling
 SUFFIXES = (b".jpg", b".jpeg", b".png")
 MARKS = (b"\xff\xd8\xff", b"\x89PNG")
 STAGES = ("read_s", "decode_s", "transform_s")
-TRIES = 10  # for a window that fits in the image
+TRIES = 10  # to find a window that fits in the image
 
 
 class Folder(object):
-    """The images of a split: a folder for each class, numbered by name. Names lie in one array, because processes
-    copy what they only look at in Python's lists."""
+    """The images of a split: a folder for each class, numbered by name.
+
+    Names are kept in one array: processes that only read a Python list copy its memory all the same.
+    """
 
     def __init__(self, files):
         inside = os.path.join(files.root, files.split)
-        self._folder = inside if os.path.isdir(inside) else files.root  # of classes alone: a split to train with
+        self._folder = inside if os.path.isdir(inside) else files.root  # of classes alone: it is all to train with
         self._names, self._labels = _listed(self._folder)
         if len(self._names) != files.count:
             raise ValueError("'%s': expected %d images, received %d" % (self._folder, files.count, len(self._names)))
@@ -34,13 +36,13 @@ class Folder(object):
         return int(self._labels[index])
 
     def load(self, index, mode, transform):
-        """(what `transform` makes of the image, seconds of the stages); a ValueError if it is none."""
+        """(what `transform` makes of the image, seconds of the stages); raises ValueError if it is no image."""
         path = os.path.join(self._folder, os.fsdecode(bytes(self._names[index])))
         found, times = path, [time.perf_counter()]
         for stage in (_read, lambda encoded: _decoded(encoded, mode), transform):
             try:
                 found = stage(found)
-            except Exception as error:  # of foreign bytes anything may be said
+            except Exception as error:  # decoders raise anything on damaged files
                 raise ValueError("'%s': %s" % (path, error))
             times.append(time.perf_counter())
         return found, np.diff(times).tolist()
@@ -60,7 +62,7 @@ class Augmentation(object):
         if self._rule["flip"] and random.randint(2):
             image = image.transpose(Image.FLIP_LEFT_RIGHT)
         pixels = np.asarray(image).reshape(image.size[1], image.size[0], -1)
-        planes = np.ascontiguousarray(pixels.transpose(2, 0, 1))  # while they are bytes, then many at a time
+        planes = np.ascontiguousarray(pixels.transpose(2, 0, 1))  # while they are bytes, which is faster
         scaled = np.multiply(planes, self._factors, dtype=np.float32)
         scaled += self._offsets
         expect_shape(scaled, self._shape)
@@ -80,7 +82,7 @@ def expect_shape(array, shape):
 
 
 def mode_of(shape):
-    """Pillow's word for as many channels."""
+    """Pillow's mode for that many channels."""
     return "L" if shape[0] == 1 else "RGB"
 
 

@@ -8,12 +8,12 @@ import numpy as np
 from netdyno_worker.contract import Unsupported
 from netdyno_worker.loader import Shuffled
 
-# Names of both inputs, the batch's size, (channels, height, width) of an image, the classes told apart.
+# Names of both inputs, the batch's size, (channels, height, width) of an image, the number of classes.
 Filled = namedtuple("Filled", "images labels batch shape classes")
 
 
 def filled_inputs(program, files):
-    """The two inputs; refused where the files would leave them without a batch, a pixel or a class."""
+    """The two inputs; raises ValueError where the files do not fit them."""
     images = [i for i in program.inputs if len(i.shape) == 4 and i.draw["kind"] != "integers"]
     labels = [i for i in program.inputs if len(i.shape) == 1 and i.draw["kind"] == "integers"]
     if len(images) != 1 or len(labels) != 1 or len(program.inputs) != 2:
@@ -62,7 +62,7 @@ class Endless(object):
 
 
 class Seconds(object):
-    """Adds up. Stages count the time of all threads and processes together."""
+    """Sums of seconds. A stage counts the time of all threads and processes together."""
 
     def __init__(self, stages=()):
         self._found = dict.fromkeys(tuple(stages) + ("wait_s",), 0.0)
@@ -72,7 +72,7 @@ class Seconds(object):
             self._found[stage] += more
 
     def waited(self, function, *arguments):
-        """What the function returns; the time that it takes was waited."""
+        """Call the function, count its time as waiting, and return its result."""
         start = time.perf_counter()
         try:
             return function(*arguments)

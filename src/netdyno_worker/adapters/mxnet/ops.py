@@ -82,7 +82,7 @@ def _linear(site):
 
 
 def _flatten(site):
-    """MKL-DNN of 1.2 flattens an image in the blocked order in which it lies; a slice of all of it lies plainly."""
+    """MKL-DNN of 1.2 flattens an image in its blocked memory order; a slice of the whole image is in plain order."""
     x = mx.sym.slice_axis(site.inputs[0], axis=1, begin=0, end=None) if _OLD else site.inputs[0]
     return mx.sym.Flatten(x, name=site.node.name)
 
@@ -122,7 +122,7 @@ def _native_pool(site):
 
 
 def _padded(site, value):
-    """The op knows no bfloat16."""
+    """The op does not support bfloat16."""
     sides = (0, 0, 0, 0) + tuple(site.node.attributes["padding"])
     x = _as_type(site.inputs[0], site.narrow, False)
     return _as_type(mx.sym.Pad(x, mode="constant", pad_width=sides, constant_value=value), False, site.narrow)
@@ -140,7 +140,7 @@ def _global_mean_pool(site):
 
 
 def _batch_norm(site):
-    """MXNet's momentum is the share that stays."""
+    """MXNet's momentum is the share that is kept."""
     epsilon, momentum = site.node.attributes["epsilon"], site.node.attributes["momentum"]
     axis = 1 - len(site.node.shape) if _OLD else 1
     options = {"eps": epsilon, "momentum": 1.0 - momentum, "fix_gamma": False, "axis": axis}

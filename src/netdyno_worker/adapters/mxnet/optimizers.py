@@ -25,7 +25,7 @@ def _sgd(rule, weights, gradients):
 
 
 def _momentum(rule, weights, gradients):
-    """MXNet's velocity is minus the learning rate times ours: with a constant rate the same rule."""
+    """MXNet's velocity is minus the learning rate times the graph's: with a constant rate the same rule."""
     velocities = _zeros(weights)
     options = {"momentum": rule["momentum"]}
     if hasattr(mx.nd, "multi_sgd_mom_update"):
@@ -43,7 +43,7 @@ def _adam(rule, weights, gradients):
 
 
 class _Adam(object):
-    """The op does not correct the bias; a rate and an epsilon of each step's own do, exactly."""
+    """The op does not correct the bias; a rate and an epsilon for each step do: see kit.adam."""
 
     def __init__(self, rule, calls):
         self._rule = rule

@@ -1,4 +1,4 @@
-"""How MXNet feeds itself: ImageRecordIter reads, decodes, augments and batches records in threads of its own."""
+"""MXNet's own input pipeline: ImageRecordIter reads, decodes, augments and batches records in its threads."""
 
 import ctypes
 import os
@@ -8,8 +8,8 @@ import mxnet as mx
 from netdyno_worker.adapters.kit.pipeline import Seconds
 from netdyno_worker.contract import Unsupported
 
-AROUND = 256.0 / 224.0  # the customary side before a crop, over that of the crop
-NAMES = "rgb"  # of channels; a grey image's only one goes by the first
+AROUND = 256.0 / 224.0  # the usual side of an image before cropping over that of the crop
+NAMES = "rgb"  # of channels; that of a grey image has the first name
 
 
 class RecordPipeline(object):
@@ -54,8 +54,8 @@ class RecordPipeline(object):
 
 
 def _opened(options, threads):
-    """By one thread. With more, OpenMP would keep some for this thread alone, which makes them more than there are
-    cores; those of the steps would then sleep between operators, and a small network take twice as long."""
+    """With one OpenMP thread. With more, OpenMP would keep some for this thread alone, more than there are cores; the
+    threads of steps would then sleep between operators, and a small network take twice as long."""
     set_threads = mx.base._LIB.MXSetNumOMPThreads
     set_threads(ctypes.c_int(1))
     try:
@@ -101,7 +101,7 @@ def _crop(rule):
 
 
 def _resizes():
-    """What a release does not know it passes over in silence."""
+    """Releases ignore options that they do not know."""
     return "random_resized_crop" in mx.io.ImageRecordIter.__doc__
 
 

@@ -79,7 +79,7 @@ class MxnetTrainer(Trainer):
         values = self._symbols.values
         idle = unmoved(self._program, update)
         heads = [mx.sym.make_loss(values[update.loss])]
-        # A gradient of 0 through them, asked for their shifts, makes their backward pass run.
+        # A gradient of 0 through them, requested for their shifts, makes their backward pass run.
         heads += [mx.sym.MakeLoss(values[node.name], grad_scale=0.0) for node in idle]
         return _Update(update, mx.sym.Group(heads), [node.inputs[2] for node in idle], self._arrays)
 
@@ -113,10 +113,10 @@ class MxnetTrainer(Trainer):
 
 
 class _Update(object):
-    """Minimises one loss over its own parameters; for all others no gradient is asked."""
+    """Minimises one loss over its own parameters; no gradient is requested for the others."""
 
     def __init__(self, update, symbol, also, arrays):
-        """`symbol` has the loss as its first output; gradients of the parameters `also` are asked and not used."""
+        """The loss is the first output of `symbol`; gradients of the parameters `also` are requested but not used."""
         self.name = update.name
         self.kind = update.optimizer["kind"]
         self._arrays = arrays
@@ -124,8 +124,8 @@ class _Update(object):
         self._symbol = symbol
         used = set(symbol.list_arguments())
         self._trained = [name for name in update.parameters if name in used]
-        self._asked = self._trained + also
-        self._executor = arrays.bind(symbol, self._asked)
+        self._requested = self._trained + also
+        self._executor = arrays.bind(symbol, self._requested)
         gradients = [self._executor.grad_dict[name] for name in self._trained]
         self._move = optimizer(update.optimizer, [arrays[name] for name in self._trained], gradients)
 
@@ -135,7 +135,7 @@ class _Update(object):
         self._move()
 
     def raise_errors(self):
-        """What failed in the engine's threads is told only to who reads; in 1.2 not even to who waits for all."""
+        """Errors in the engine's threads are raised only when an array is read; in 1.2 not even by waitall."""
         for name in self._trained:
             self._arrays[name].wait_to_read()
 
@@ -144,7 +144,7 @@ class _Update(object):
 
     def gradients(self):
         """At the current parameters; zeros where the loss does not depend on one."""
-        probe = self._arrays.bind_probe(self._symbol, self._asked)
+        probe = self._arrays.bind_probe(self._symbol, self._requested)
         probe.forward(is_train=True)
         probe.backward()
         found = OrderedDict((name, np.zeros(self._arrays[name].shape, np.float32)) for name in self._parameters)
@@ -170,7 +170,7 @@ class _Arrays(object):
         return self._bind(symbol, trained, {name: self[name] for name in symbol.list_auxiliary_states()})
 
     def bind_probe(self, symbol, trained=()):
-        """The same for looking only: it moves copies of the running statistics."""
+        """The same for reading values: it moves copies of the running statistics."""
         return self._bind(symbol, trained, {name: self[name].copy() for name in symbol.list_auxiliary_states()})
 
     def refresh(self, probe):

@@ -1,4 +1,4 @@
-"""Trains nothing: measured with it is the harness itself, because a step only counts."""
+"""Trains nothing: a step only counts, so that what is measured is the harness itself."""
 
 import numpy as np
 
@@ -22,16 +22,16 @@ class NullTrainer(Trainer):
         self._steps = 0
 
     def feed(self, batch):
-        """A batch is of no use here."""
+        """A batch is ignored."""
 
     def step(self):
         self._steps += 1
 
     def wait(self):
-        """Nothing is ever under way."""
+        """Nothing is computed."""
 
     def read(self, what):
-        """Initial parameters, zeros, and a loss that falls, because one that stands still would be flagged."""
+        """Initial parameters, zeros, and a loss that falls, because a constant one would be flagged."""
         program = self._job.program
         if what == "losses":
             return {update.name: 1.0 / (1 + self._steps) for update in program.updates}

@@ -36,7 +36,7 @@ def write_source(program, targets, attributes=False):
 
 
 def transposed_parameters(program):
-    """Weights that only linear nodes use: Paddle wants them as (inputs, outputs)."""
+    """Weights that only linear nodes use: Paddle takes them as (inputs, outputs)."""
     as_weight, otherwise = set(), set(program.outputs)
     for node in program.nodes:
         for place, name in enumerate(node.inputs):

@@ -1,4 +1,4 @@
-"""How Paddle feeds itself: a DataLoader over a folder of images, whose processes open and transform them ahead."""
+"""Paddle's own input pipeline: a DataLoader over a folder of images, whose processes open and transform them."""
 
 import random
 
@@ -40,11 +40,11 @@ class FolderPipeline(object):
         self._take()
 
     def seconds(self):
-        """Of all processes together, and `wait_s` of who took."""
+        """Of all processes together; `wait_s` is the time that this one waited for batches."""
         return self._seconds.so_far()
 
     def close(self):
-        """Only dropped it would go on for ever: its own thread holds it."""
+        """Shut down explicitly: its own thread references it, so it would run forever."""
         batches, self._batches = self._batches, None
         if batches is not None:
             batches._try_shutdown_all()
@@ -59,7 +59,7 @@ class FolderPipeline(object):
 
 
 class Images(Dataset):
-    """(image, label, seconds) by number; of a file with something wrong (None, None, text)."""
+    """(image, label, seconds) by number; for a file that cannot be read (None, None, text)."""
 
     def __init__(self, files, shape):
         self._folder = Folder(files)
@@ -83,7 +83,7 @@ class Images(Dataset):
 
 
 def collated(items):
-    """(images, labels, seconds) of a batch; the first text that is among them takes the place of the seconds."""
+    """(images, labels, seconds) of a batch; if a file could not be read, a text about it as `seconds`."""
     for _, _, seconds in items:
         if isinstance(seconds, str):
             return np.zeros(1), np.zeros(1), seconds
@@ -92,7 +92,7 @@ def collated(items):
 
 
 class Batches(Endless, BatchSampler):
-    """Endless as the kind of sampler that Paddle wants."""
+    """Endless as the type of sampler that Paddle takes."""
 
 
 class Seeded(object):

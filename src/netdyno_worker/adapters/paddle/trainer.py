@@ -133,7 +133,7 @@ class PaddleTrainer(Trainer):
 
 
 class _Update(object):
-    """Minimises one loss over its own parameters; others come in detached, so no gradient is spent on them."""
+    """Minimises one loss over its own parameters; others are detached, so no gradient is computed for them."""
 
     def __init__(self, job, update, values):
         self.name = update.name
@@ -210,7 +210,7 @@ class _Compiled(object):
 
 
 class _Unmoved(object):
-    """While open, a forward pass may move running statistics; afterwards they are as before."""
+    """A context in which a forward pass may move running statistics; they are restored afterwards."""
 
     def __init__(self, values, program):
         self._state = [values[p.name] for p in program.parameters if not p.trainable]
@@ -242,7 +242,7 @@ def _averages_biased():
 
 
 def _forbid_tf32():
-    """float32 is meant strictly."""
+    """float32 means strict float32."""
     paddle.base.core.set_cublas_switch(False)
     paddle.base.core.set_cudnn_switch(False)
 

@@ -1,4 +1,4 @@
-"""How a whole step becomes one CUDA graph: the device then repeats it without being asked op by op."""
+"""How a whole step becomes one CUDA graph: the device then repeats it without a launch for each op."""
 
 import torch
 
@@ -6,7 +6,7 @@ WARM_UPS = 3  # cuDNN chooses its algorithms and optimizers make their moments b
 
 
 class Captured(object):
-    """A step, recorded. Making one leaves parameters, statistics and moments as they were."""
+    """A recorded step. Recording leaves parameters, statistics and moments as they were."""
 
     def __init__(self, step, optimizers, tensors):
         before = [(tensor, tensor.detach().cpu()) for tensor in tensors]
@@ -17,7 +17,7 @@ class Captured(object):
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._graph):
             step()
-        # Replays allocate nothing, so this is the only moment at which the step's memory can be seen.
+        # Replays allocate nothing, so this is the only time at which the step's memory can be read.
         self.peak_bytes = torch.cuda.max_memory_allocated()
         with torch.no_grad():
             for tensor, value in before:

@@ -1,4 +1,4 @@
-"""How batches come to PyTorch's device: into the same tensors every time, on CUDA while earlier steps compute."""
+"""How batches are copied to PyTorch's device: into the same tensors each time, on CUDA while steps compute."""
 
 import torch
 
@@ -14,7 +14,7 @@ def _copy(held, arrays):
 
 
 class Ahead(object):
-    """Two sets of staging memory in turn, made when they are first needed: what is fed once needs none."""
+    """Two sets of staging memory in turn, allocated when first needed: a batch that is fed once needs none."""
 
     def __init__(self):
         self._sets = [None, None]
@@ -30,7 +30,7 @@ class Ahead(object):
 
 class _Staging(object):
     """Page-locked memory, from where a stream of its own copies to the device while steps compute. Only the last
-    copy, on the device, waits for the steps before it; so steps, recorded ones too, read the same tensors as ever."""
+    copy, on the device, waits for the steps before it; so all steps, recorded ones too, read the same tensors."""
 
     def __init__(self, held):
         self._stream = torch.cuda.Stream()
@@ -38,10 +38,10 @@ class _Staging(object):
         self._placed = [torch.empty_like(tensor) for tensor in held]
         self._arrived = torch.cuda.Event()
         self._used = torch.cuda.Event()
-        self._used.record()  # what had this memory before may not have been computed yet
+        self._used.record()  # earlier work on this memory may not be finished
 
     def copy(self, held, arrays):
-        self._arrived.synchronize()  # two batches ago: has it left the host? Long ago, unless copying is the limit
+        self._arrived.synchronize()  # of two batches ago; waits only if copying is the bottleneck
         _copy(self._locked, arrays)
         self._stream.wait_event(self._used)
         with torch.cuda.stream(self._stream):

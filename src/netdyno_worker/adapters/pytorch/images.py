@@ -16,14 +16,14 @@ RESIZES_BYTES = hasattr(torch, "compile")  # version 1.0 does not
 
 
 class Images(Dataset):
-    """(pixels, label, seconds of the stages) by number; for what is wrong with a file a text, not a traceback."""
+    """(pixels, label, seconds of the stages) by number; a text about a file that cannot be read."""
 
     def __init__(self, files, inputs):
         self._folder = Folder(files)
         self._rule = files.transforms
         self._shape = inputs.shape[1:] + inputs.shape[:1]
         self._mode = mode_of(inputs.shape)
-        self._random = None  # of each process its own, made there
+        self._random = None  # each process makes its own
 
     def __len__(self):
         return len(self._folder)
@@ -57,7 +57,7 @@ def collated(items):
 
 
 def _resized(image, side):
-    """By PyTorch where it resizes bytes: it takes half as long as Pillow, and differs by what is rounded."""
+    """By PyTorch where it resizes bytes: it takes half as long as Pillow, and differs only by rounding."""
     if not RESIZES_BYTES:
         return _array(image.resize((side, side), Image.BILINEAR))
     planes = torch.from_numpy(_array(image)).permute(2, 0, 1)[None]

@@ -54,7 +54,7 @@ def _window_mean(values, size):
 
 
 def _pooled_mean(values, size):
-    """One kernel in place of one per neighbour: where launches count, not arithmetic."""
+    """One kernel instead of one per neighbour: on a GPU launches cost more than arithmetic."""
     count, channels, height, width = values.shape
     if values.is_contiguous():
         rows = values.view(count, 1, channels, height * width)

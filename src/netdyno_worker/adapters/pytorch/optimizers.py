@@ -24,7 +24,7 @@ def make_optimizer(rule, parameters):
 
 
 def _make_moments(optimizer, parameters):
-    """At once, as zeros: if a loss scale skips the very first step, the fused form would leave them as they lie."""
+    """Make them now, as zeros: if a loss scale skips the first step, the fused form leaves them uninitialised."""
     for parameter in parameters:
         optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
 

@@ -1,4 +1,4 @@
-"""How PyTorch feeds itself: a DataLoader over a folder of images, whose processes open and transform them ahead."""
+"""PyTorch's own input pipeline: a DataLoader over a folder of images, whose processes open and transform them."""
 
 import numpy as np
 import PIL
@@ -37,7 +37,7 @@ class FolderPipeline(object):
         return self._seconds.so_far()
 
     def close(self):
-        """As its destructor would: a traceback may hold the iterator, and with it the processes."""
+        """Do what its destructor does: a traceback may keep the iterator, and with it the processes, alive."""
         batches, self._batches = self._batches, None
         if batches is not None:
             batches._shutdown_workers()
@@ -52,8 +52,8 @@ class FolderPipeline(object):
 
 
 class Scale(object):
-    """Turns bytes into a network's input. Where colours lie side by side, factors are repeated for a whole row of
-    pixels, so that its values are multiplied many at a time."""
+    """Turns bytes into a network's input. Where a pixel's colours are adjacent, factors are repeated for a whole
+    row of pixels, so that the multiplication is vectorised."""
 
     def __init__(self, rule, images):
         width = images.shape[3]
@@ -77,8 +77,8 @@ class Scale(object):
 
 
 class Now(object):
-    """Puts a batch where steps run, if that is where it was made. By one thread: the others' cores are busy with the
-    next batches, and to wait for them takes longer than to scale."""
+    """Puts a batch into the tensors of a CPU. With one thread: the other cores are busy with the next batches, and
+    waiting for them takes longer than scaling."""
 
     def __init__(self, scale, images, labels):
         self._scale, self._images, self._labels = scale, images, labels
@@ -115,7 +115,7 @@ class _Place(object):
         self._labels = torch.empty_like(labels)
         self._arrived = torch.cuda.Event()
         self._used = torch.cuda.Event()
-        self._used.record()  # what had this memory before may not have been computed yet
+        self._used.record()  # earlier work on this memory may not be finished
 
     def put(self, pixels, labels):
         self._arrived.synchronize()  # two batches ago: so the host is never far ahead of the device

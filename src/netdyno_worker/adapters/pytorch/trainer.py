@@ -17,11 +17,11 @@ from netdyno_worker.adapters.pytorch.updates import COMPILED, NARROW, Function, 
 from netdyno_worker.batches import synthetic_batch
 from netdyno_worker.contract import Trainer, Unsupported
 
-# None in a torch before 1.5, which has neither layouts to choose from nor anything that came after them.
+# None in a torch before 1.5, which has neither layouts nor any later feature that this adapter uses.
 CHANNELS_LAST = getattr(torch, "channels_last", None)
 CAPTURED = ("cudagraph", "compiled-cudagraph")
 if hasattr(torch, "compile"):
-    # Every optimizer imports it, which takes half as long as importing torch: here it is no part of building.
+    # Every optimizer imports it, which takes half as long as importing torch and must not count as building.
     importlib.import_module("torch._dynamo")
 
 
@@ -64,7 +64,7 @@ class TorchTrainer(Trainer):
             self._copy([self._values[name] for name in self._fed], [batch[name] for name in self._fed])
 
     def _feed_first(self, batch):
-        """Steps are bound to these very tensors; later batches are copied into them."""
+        """Steps are bound to these tensors; later batches are copied into them."""
         self._fed = sorted(batch)
         self._values.update((name, self._placed(batch[name])) for name in self._fed)
         for update in self._updates:
@@ -188,7 +188,7 @@ def _refuse(job):
 
 
 def _allow_tf32(allowed):
-    """Older versions than the first switch have nothing to allow or forbid."""
+    """Versions before the first of these switches have no TF32."""
     if not hasattr(torch, "set_float32_matmul_precision"):
         return
     torch.set_float32_matmul_precision("high" if allowed else "highest")

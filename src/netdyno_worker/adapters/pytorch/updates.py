@@ -16,7 +16,7 @@ NARROW = {"bfloat16": "bfloat16", "float16": "float16"}  # precision: the type t
 
 
 class Update(object):
-    """Minimises one loss over its own parameters; all others come in detached, so no gradient is spent on them."""
+    """Minimises one loss over its own parameters; all others are detached, so no gradient is computed for them."""
 
     def __init__(self, job, update, values):
         self.name = update.name
@@ -84,7 +84,7 @@ class Function(object):
         return [values[name] for name in self.leaves]
 
 
-# What a process has compiled, so that a look at several executions compiles once.
+# What a process has compiled, so that probing several executions compiles once.
 _compiled = {}
 
 
@@ -94,7 +94,7 @@ def _key(source, job):
 
 
 def _narrowed(function, device, dtype):
-    """Around what is compiled, not in it: a graph that enters autocast is traced anew in every process."""
+    """Around the compiled function, not inside: a graph that enters autocast is traced again in every process."""
 
     def call(values):
         with torch.autocast(device, dtype=dtype):

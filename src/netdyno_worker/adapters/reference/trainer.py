@@ -1,4 +1,4 @@
-"""The oracle: trains any program with numpy in float64, for others to be compared with.
+"""The oracle: trains any program with numpy in float64, which other frameworks are compared with.
 
 It asks for precision "float32" because that is where parameters start and what it is compared with.
 """
@@ -31,7 +31,7 @@ def build(job):
 
 
 class ReferenceTrainer(Trainer):
-    """Walks a tape per update. Draws depend on seed and step only, so reading never changes what comes next."""
+    """Walks a tape per update. Draws depend on seed and step only, so reading never changes later steps."""
 
     def __init__(self, job):
         self._program = job.program
@@ -55,7 +55,7 @@ class ReferenceTrainer(Trainer):
         self._steps += 1
 
     def wait(self):
-        """Nothing runs behind a numpy call."""
+        """A numpy call returns when it has computed."""
 
     def settings(self):
         return {"arithmetic": "float64", "layout": "nchw"}
@@ -88,7 +88,7 @@ class ReferenceTrainer(Trainer):
         return values, kept
 
     def _gradients(self, tape, kept):
-        """{parameter: gradient of the loss}; `kept` is used up, so that memory falls on the way back."""
+        """{parameter: gradient of the loss}; `kept` is emptied, so that memory is freed during the backward pass."""
         found = {tape.update.loss: np.float64(1.0)}
         for node in reversed(tape.nodes):
             memory = kept.pop(node.name)

@@ -1,7 +1,7 @@
-"""How a value of a program lies in memory for TensorFlow: images as NHWC, kernels as HWIO, matrices as (in, out).
+"""In which order values are kept in memory for TensorFlow: images NHWC, kernels HWIO, matrices (in, out).
 
-A flattened image lies in HWC order where only linear layers see it: their matrices' rows are put in that order once,
-so that no step has to turn the image round.
+A flattened image is in HWC order where only linear layers read it: the rows of their matrices are put in that order
+once, so that no step has to transpose the image.
 """
 
 from collections import namedtuple
@@ -13,7 +13,7 @@ from netdyno_worker.program import shapes
 # shape: in the graph. view: the same elements with the axes that `axes` puts in another order. lies: in memory.
 Form = namedtuple("Form", "shape view axes lies")
 
-# These give each element by itself, so it does not matter to them in which order elements lie.
+# Elementwise: the order of the elements does not matter to them.
 PASSING = ("relu", "tanh", "sigmoid", "dropout", "scale", "power", "stop_gradient")
 
 
@@ -46,7 +46,7 @@ class Forms(object):
         self.of.update(self._parameters(program))
 
     def wanted(self, node, place):
-        """How a node's input at `place` has to lie."""
+        """The form in which a node takes its input at `place`."""
         name = node.inputs[place]
         shape = self._shapes[name]
         if place == 1 and node.op == "convolution":
@@ -56,7 +56,7 @@ class Forms(object):
         return self.of[name] if name in self._loose else natural(shape)
 
     def _parameters(self, program):
-        """As the first user wants it; another that wants it differently turns it round in every step."""
+        """As the first user wants it; another that needs it differently transposes it in every step."""
         names = {parameter.name for parameter in program.parameters}
         found = {}
         for node in program.nodes:
@@ -109,7 +109,7 @@ def _loose(program, known):
 
 
 def _seen_by_linears(name, users, outputs):
-    """`name` and the nodes that pass it on; nothing if anyone else sees one of them."""
+    """`name` and the elementwise nodes after it; none if anything but a linear layer reads one of them."""
     seen, waiting = [], [name]
     while waiting:
         current = waiting.pop()

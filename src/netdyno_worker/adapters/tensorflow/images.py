@@ -53,9 +53,9 @@ class Reader(object):
         self._factors, self._offsets = _rows(files.transforms, width)
 
     def batches(self, records, size, threads):
-        """A dataset of (images, height × width × channels as float32, labels) from one of records. To call a function
-        for each record takes longer than to open a small image, so it is called for a batch of them; where images are
-        resized they are large, and a batch's are not left to one thread."""
+        """A dataset of (images, height × width × channels as float32, labels) from one of records. Calling a
+        function for each record takes longer than decoding a small image, so it is called for a batch of them; images
+        to be resized are large, and one thread must not do a whole batch."""
         if self._rule["resized"]:
             parallel = {} if IS_FIRST else {"num_parallel_calls": threads}
             return records.map(_unconverted(self._example), num_parallel_calls=threads).batch(size, **parallel)
@@ -68,7 +68,7 @@ class Reader(object):
         return self._scaled(tf.parse_example(records, FEATURES), self._each_transformed)
 
     def _scaled(self, found, transform):
-        """The label's place is the label, and beyond the last an error: an assertion would take far longer."""
+        """Gathering fails for a label beyond the last, and is much faster than an assertion."""
         label = tf.gather(np.arange(self._classes), found[LABEL])
         return tf.cast(transform(found[ENCODED]), tf.float32) * self._factors + self._offsets, label
 
@@ -89,7 +89,7 @@ class Reader(object):
         return _of_shape(image, self._shape)
 
     def _resized(self, encoded):
-        """Of a JPEG only the window is decoded, and what lies before it unpacked."""
+        """Of a JPEG only the window is decoded."""
         window = tf.cond(
             tf.image.is_jpeg(encoded), lambda: self._part_of_jpeg(encoded), lambda: self._part_of_png(encoded)
         )
@@ -108,7 +108,7 @@ class Reader(object):
         return tf.slice(image, begin, size)
 
     def _decoded(self, encoded):
-        """The op is named after JPEG, and knows PNG too."""
+        """The op decodes PNG too."""
         return tf.image.decode_jpeg(encoded, channels=self._shape[2], dct_method=EXACT)
 
     def _window(self, shape):
@@ -126,12 +126,12 @@ class Reader(object):
 
 
 def _unconverted(function):
-    """Version 2 would look for Python's own ifs and loops in it."""
+    """Version 2 would convert it with AutoGraph."""
     return function if IS_FIRST else tensorflow.autograph.experimental.do_not_convert(function)
 
 
 def _of_shape(image, shape):
-    """The image, which must have that shape; told by an op of its own where there is one, because that is quicker."""
+    """The image, which must have that shape; checked by tf.ensure_shape where it exists, which is faster."""
     if hasattr(tf, "ensure_shape"):
         return tf.ensure_shape(image, shape)
     with tf.control_dependencies([tf.assert_equal(tf.shape(image), shape)]):
@@ -151,13 +151,13 @@ def damage(paths, decode, error):
                 place = "'%s', record %d" % (path, number)
                 decode(_encoded(record))
                 if time.time() > end:
-                    return said(error)
-        except Exception as found:  # of foreign bytes anything may be said
-            return "%s: expected a JPEG or PNG, received: %s" % (place, said(found))
-    return said(error)
+                    return _message(error)
+        except Exception as found:  # decoders raise anything on damaged files
+            return "%s: expected a JPEG or PNG, received: %s" % (place, _message(found))
+    return _message(error)
 
 
-def said(error):
+def _message(error):
     """An error's first line, without the names of nodes."""
     text = getattr(error, "message", None) or str(error) or type(error).__name__
     return re.sub(r"\{\{.*?\}\}\s*", "", text.splitlines()[0]).strip()
@@ -171,5 +171,5 @@ def _encoded(record):
 
 
 def _rows(rule, width):
-    """(factors, offsets) of a row of pixels: repeated, because values of a row are then multiplied many at a time."""
+    """(factors, offsets) of a row of pixels: repeated, so that the multiplication is vectorised."""
     return [np.tile(values, (1, width, 1)) for values in scaling(rule)]

@@ -21,7 +21,7 @@ Descent = namedtuple("Descent", "loss latest gradients")
 
 
 class Ops(object):
-    """Puts parts of one program into the current graph; values are tensors by name, lying as `forms` says."""
+    """Puts parts of one program into the current graph; values are tensors by name, ordered as `forms` says."""
 
     def __init__(self, program, abilities):
         self.forms = Forms(program)
@@ -46,7 +46,7 @@ class Ops(object):
 
     def descend(self, update, values, draws, scale=None):
         """A Descent; its gradients are of the loss times `scale`. An op's are all computed before any is used: then
-        nobody reads a variable any more when it is changed, and version 2 need not copy it."""
+        nothing reads a variable any more when it is changed, and version 2 need not copy it."""
         parameters = [values[name] for name in update.parameters]
         values = dict(values)
         latest = self._evaluate(nodes_for(self._program, [update.loss]), values, draws)
@@ -112,7 +112,7 @@ def _widened(value):
 
 
 def _biased(y, bias):
-    """TensorFlow adds up the gradient of a narrow bias in narrow numbers, a tenth off: here in float32."""
+    """In float32: TensorFlow sums the gradient of a narrow bias in narrow numbers, with errors of a tenth."""
     if y.dtype == bias.dtype:
         return tf.nn.bias_add(y, bias)
 
@@ -193,7 +193,7 @@ DRAWN = {
 
 
 def placed(array, form):
-    """A numpy array as it lies in memory; whole numbers as the losses want them."""
+    """A numpy array in its order in memory; integers in the type that the losses take."""
     kind = np.int64 if array.dtype.kind == "i" else np.float32
     return np.array(laid(array, form, np), dtype=kind, order="C")
 

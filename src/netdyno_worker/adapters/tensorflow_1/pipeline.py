@@ -1,4 +1,4 @@
-"""How TensorFlow 1 feeds itself: tf.data over records inside the training's graph, assigned to its variables."""
+"""TensorFlow 1's own input pipeline: tf.data over records in the training's graph, assigned to its variables."""
 
 import tensorflow as tf
 
@@ -9,7 +9,7 @@ AHEAD = 4  # batches
 
 
 class GraphPipeline(object):
-    """Batches from shards of records; neither they nor what they are made of ever come to Python."""
+    """Batches from shards of records; no data passes through Python."""
 
     def __init__(self, files, inputs, session, variables):
         """`variables` are those of the images and the labels that steps train on."""
@@ -40,8 +40,8 @@ class GraphPipeline(object):
         return self._seconds.so_far()
 
     def close(self):
-        """An iterator over nothing takes the place of the one that has threads. Three more, idle, are of the graph's
-        own operations, and end with the session."""
+        """An empty iterator replaces the one that has threads. Three idle threads belong to the graph's operations
+        and end with the session."""
         self._session.run(self._end)
 
     def _take(self, following):
@@ -55,7 +55,7 @@ class GraphPipeline(object):
 
 
 def _batches(paths, files, inputs):
-    """Threads are the session's: this version has none for data alone."""
+    """Runs on the session's threads: this version has none for data alone."""
     order = tf.data.Dataset.from_tensor_slices(paths).shuffle(len(paths), files.seed)
     records = (
         order.interleave(tf.data.TFRecordDataset, cycle_length=files.threads)

@@ -29,8 +29,8 @@ class LossScale(object):
 class Sgd(object):
     """Each optimizer has `apply`, which puts the ops that change its variables into the current graph.
 
-    `finite` is None, or a tensor that says whether to make the update. Not by branching: TensorFlow would wait for
-    the device to say which way. Rates at which nothing moves do the same.
+    `finite` is None, or a tensor that says whether to make the update. Not by branching, which would make TensorFlow
+    wait for the device: instead rates are chosen with which nothing moves.
     """
 
     def __init__(self, rule, variables):

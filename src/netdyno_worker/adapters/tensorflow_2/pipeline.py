@@ -1,4 +1,4 @@
-"""How TensorFlow 2 feeds itself: tf.data over records, decoded and transformed by its own ops on its own threads."""
+"""TensorFlow 2's own input pipeline: tf.data over records, decoded and transformed by its ops on its threads."""
 
 import tensorflow as tf
 
@@ -42,9 +42,9 @@ class RecordPipeline(object):
 
 
 def _batches(paths, files, inputs):
-    """Threads of its own, as many as may load; an op inside is not spread over several, because images are."""
+    """With private threads, as many as may load; images are spread over them, the ops of one image are not."""
     options = tf.data.Options()
-    options.autotune.enabled = False  # nothing is left to it, and its thread takes seconds to end
+    options.autotune.enabled = False  # there is nothing to tune, and its thread takes seconds to end
     options.threading.private_threadpool_size = files.threads
     options.threading.max_intra_op_parallelism = 1
     order = tf.data.Dataset.from_tensor_slices(paths).shuffle(len(paths), files.seed)

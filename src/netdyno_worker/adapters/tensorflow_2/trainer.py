@@ -121,7 +121,7 @@ class FunctionTrainer(Trainer):
         }
 
     def _run_traced(self, what):
-        """The results of a graph beside training, which is made when it is first asked for."""
+        """The results of a graph other than the step, which is traced when first needed."""
         if what not in self._beside:
             graphs = {"outputs": self._output_graph, "gradients": self._gradient_graph}
             graphs.update(forward=self._forward_graph, backward=self._backward_graph)
@@ -158,7 +158,7 @@ class FunctionTrainer(Trainer):
         return losses
 
     def _forward_graph(self, *batch):
-        """TensorFlow leaves away what no result and no variable needs: here the way back."""
+        """TensorFlow prunes what no result and no variable needs: here the backward pass."""
         return [descent.loss for descent, _, _ in self._descents(batch)]
 
     def _backward_graph(self, *batch):

@@ -7,7 +7,7 @@ from netdyno_worker.adapters.theano.start import tensor, theano
 
 
 def shared_array(array, name=None):
-    """A shared variable over this very array."""
+    """A shared variable that uses this array without a copy."""
     return theano.shared(array, name=name, borrow=True)
 
 
@@ -25,7 +25,7 @@ def _momentum(parameters, gradients, optimizer):
 
 
 def _adam(parameters, gradients, optimizer):
-    """Both corrections as scalars, in double precision: 1 - 0.999 has few digits in single."""
+    """Both corrections as float64 scalars: 1 - 0.999 loses digits in float32."""
     beta1, beta2 = optimizer["beta1"], optimizer["beta2"]
     count = shared_array(np.ones((), np.float64))
     powers = [tensor.constant(beta, dtype="float64") ** count for beta in (beta1, beta2)]

@@ -1,4 +1,4 @@
-"""How Theano is imported: told first where compiled code may lie, which BLAS to link, and to compute in float32.
+"""How Theano is imported: after setting its compile folder, the BLAS to link and float32.
 
 Linked against no BLAS, Theano's convolutions would go through a slow replacement. NumPy's wheel carries an OpenBLAS
 that the process has loaded anyway, so compiled code is linked against that very file.

@@ -46,7 +46,7 @@ class TheanoTrainer(Trainer):
         self._losses = [update() for update in self._steps]
 
     def wait(self):
-        """A function returns when it has computed."""
+        """A compiled function returns when it has computed."""
 
     def read(self, what):
         if what == "losses":
@@ -110,7 +110,7 @@ def _refuse(job):
 
 
 def _room(source):
-    """What stands for an input until it is fed."""
+    """The value of an input until it is fed."""
     return np.zeros(source.shape, np.int32 if source.draw["kind"] == "integers" else np.float32)
 
 
