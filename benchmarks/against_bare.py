@@ -222,7 +222,7 @@ def commands(cell: Cell, folder: Path, given: Given) -> tuple[list[str], list[st
 
 def bare_script(spec: Spec) -> Path:
     """The hand-written loop for what an adapter serves."""
-    return HERE / f"bare_{spec.adapter.rstrip('_')}.py"
+    return HERE / f"bare_{spec.adapter}.py"
 
 
 def read_case(text: str, options: argparse.Namespace) -> Cell:

@@ -39,7 +39,7 @@ def page() -> str:
 
 def unsupported_ops(adapter: str) -> dict[str, str]:
     """What an adapter says it cannot do, read without importing it."""
-    for node in ast.parse((ADAPTERS / f"{adapter}.py").read_text(encoding="utf-8")).body:
+    for node in ast.parse((ADAPTERS / adapter / "trainer.py").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "UNSUPPORTED":
             found: dict[str, str] = ast.literal_eval(node.value)
             return found

@@ -1,10 +1,18 @@
 """What an adapter is: the few functions that let netdyno train a network in a framework.
 
-An adapter is a module `netdyno_worker/adapters/NAME.py` with
+An adapter is a folder `netdyno_worker/adapters/NAME/`. Its `trainer.py` has
 
-    UNSUPPORTED  a literal dict {op name: reason} of the ops that it does not train; all others it does
+    UNSUPPORTED  a literal dict {op name: reason} of the ops that it does not train; it trains all others
     versions()   {"library": "version", ...}, without touching the device
     build(job)   a Trainer for a Job, or raises Unsupported
+
+and its `ops.py`, the translation of ops, ends with
+
+    FUSED        a literal set of the composite ops that it translates as a whole; others arrive as primitives
+
+Files have the same names in every adapter: `optimizers.py`, `pipeline.py` (the framework's own input pipeline), and
+others where a framework needs them. Arithmetic that is no framework's API is in `adapters/kit/`. An adapter outside
+the package may also be a single module `NAME.py` with all of these names.
 
 Timing, loops and statistics are never in an adapter, so they cannot differ between frameworks.
 """
@@ -70,7 +78,7 @@ class Trainer(object):
         return None
 
     def forget_peak(self):
-        """Count both peaks anew from here on; where a framework cannot, they are of the whole run."""
+        """Count both peaks from zero again; where a framework cannot, they are of the whole run."""
 
     def stages(self):
         """[("forward", function), ("backward", function), ("update", function)]: each function does a step up to and
@@ -94,5 +102,7 @@ class Trainer(object):
 
 
 def load_adapter(name):
-    """The adapter module of that name."""
-    return importlib.import_module("netdyno_worker.adapters." + name)
+    """The module with an adapter's functions: `trainer` in its folder, or the adapter itself if it is one module."""
+    adapter = importlib.import_module("netdyno_worker.adapters." + name)
+    is_folder = hasattr(adapter, "__path__")
+    return importlib.import_module(adapter.__name__ + ".trainer") if is_folder else adapter

@@ -143,6 +143,16 @@ def scale_backward(gradient, factor, needed):
     return [gradient * factor]
 
 
+def power(inputs, attributes):
+    """Of numbers over 0."""
+    return inputs[0] ** attributes["exponent"], (inputs[0], attributes["exponent"])
+
+
+def power_backward(gradient, kept, needed):
+    x, exponent = kept
+    return [gradient * exponent * x ** (exponent - 1.0)]
+
+
 def concat(inputs, attributes):
     ends = np.cumsum([value.shape[1] for value in inputs])
     return np.concatenate(inputs, axis=1), ends[:-1]
@@ -251,6 +261,7 @@ KERNELS = {
     "add": Kernel(add, add_backward),
     "multiply": Kernel(multiply, multiply_backward),
     "scale": Kernel(scale, scale_backward),
+    "power": Kernel(power, power_backward),
     "concat": Kernel(concat, concat_backward),
     "softmax_cross_entropy": Kernel(softmax_cross_entropy, softmax_cross_entropy_backward),
     "mean_squared_error": Kernel(mean_squared_error, mean_squared_error_backward),

@@ -13,7 +13,8 @@ from netdyno.harness import events
 
 ROOT = Path(__file__).parents[2]
 WORKER = ROOT / "src" / "netdyno_worker"
-ADAPTERS = sorted(path for path in (WORKER / "adapters").glob("*.py") if not path.name.startswith("_"))
+ADAPTERS = sorted(path.parent for path in (WORKER / "adapters").glob("*/trainer.py"))
+COMPOSITES = {"local_response_norm", "global_mean_pool"}
 FRAMEWORKS = r"\b(py)?torch\b|\bjax\b|tensorflow|\bkeras\b|\bmxnet\b|\bcntk\b|\bcaffe\b|\btheano\b|\bchainer\b|paddle"
 
 
@@ -29,15 +30,31 @@ def _literals(path):
     return found
 
 
-@pytest.mark.parametrize("path", ADAPTERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", ADAPTERS, ids=lambda path: path.name)
 def test_an_adapter_gives_a_reason_for_every_op_it_does_not_train(path):
-    unsupported = _literals(path)["UNSUPPORTED"]
+    unsupported = _literals(path / "trainer.py")["UNSUPPORTED"]
     assert set(unsupported) <= set(OPS)
     assert all(isinstance(reason, str) and reason for reason in unsupported.values())
 
 
+@pytest.mark.parametrize("path", ADAPTERS, ids=lambda path: path.name)
+def test_an_adapter_ends_its_ops_with_the_composites_that_it_translates_as_a_whole(path):
+    *_, last = ast.parse((path / "ops.py").read_text()).body
+    assert [target.id for target in last.targets] == ["FUSED"]
+    fused = ast.literal_eval(last.value)
+    assert isinstance(fused, set)
+    assert fused <= COMPOSITES - set(_literals(path / "trainer.py")["UNSUPPORTED"])
+
+
+def test_files_of_an_adapter_have_the_same_names_in_all():
+    """What trains something moves parameters; the kit is no adapter."""
+    without = {path.name for path in ADAPTERS if not (path / "optimizers.py").exists()}
+    assert without == {"null"}
+    assert all((path / "__init__.py").exists() for path in ADAPTERS)
+
+
 def test_every_adapter_has_a_spec_and_every_spec_an_adapter():
-    assert {spec.adapter for spec in specs().values() if spec.adapter} == {path.stem for path in ADAPTERS}
+    assert {spec.adapter for spec in specs().values() if spec.adapter} == {path.name for path in ADAPTERS}
 
 
 def test_host_and_worker_speak_the_same_protocol():
@@ -50,7 +67,7 @@ def test_host_and_worker_speak_the_same_protocol():
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in sorted((ROOT / "src").rglob("*.py")) if path.parent.name != "adapters"],
+    [path for path in sorted((ROOT / "src").rglob("*.py")) if path.parent.parent.name != "adapters"],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_no_framework_is_named_outside_its_adapter_and_spec(path):

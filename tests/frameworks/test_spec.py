@@ -21,7 +21,7 @@ def test_the_package_brings_its_first_frameworks() -> None:
 def test_every_spec_names_its_own_file_an_adapter_and_known_choices(name: str) -> None:
     spec = find_spec(name)
     adapters = Path(__file__).parents[2] / "src" / "netdyno_worker" / "adapters"
-    assert spec.unavailable if not spec.adapter else (adapters / f"{spec.adapter}.py").exists()
+    assert spec.unavailable if not spec.adapter else (adapters / spec.adapter / "trainer.py").exists()
     assert set(spec.devices) <= set(CHOICES["device"])
     assert set(spec.executions) <= set(CHOICES["execution"])
     assert set(spec.precisions) <= set(CHOICES["precision"])

@@ -13,7 +13,7 @@ from netdyno.graph.model import Draw, Training
 from netdyno.graph.wire import to_wire
 from netdyno.zoo.builder import Net, Value
 from netdyno.zoo.catalog import entries, find_entry, resolve
-from netdyno_worker.adapters import reference
+from netdyno_worker.adapters.reference import trainer as reference
 from netdyno_worker.contract import Job
 from netdyno_worker.evaluate import folded_values
 from netdyno_worker.program import read_program

@@ -1,12 +1,12 @@
 """What a framework is asked to do with its input pipeline; run by its own interpreter, beside `asked.json`."""
 
 PREAMBLE = """
-import importlib, json, os, sys, time
+import json, os, sys, time
 sys.path[:0] = {paths!r}
 import numpy as np
-from netdyno_worker.contract import Files, Unsupported
+from netdyno_worker.contract import Files, Unsupported, load_adapter
 from small_programs import job_for
-adapter = importlib.import_module("netdyno_worker.adapters.{adapter}")
+adapter = load_adapter("{adapter}")
 
 def opened(asked):
     trainer = adapter.build(job_for(asked["wire"])._replace(execution={execution!r}, threads=2))
@@ -74,13 +74,13 @@ print(json.dumps({}))
 
 # Takes away what a build or an environment may lack.
 LACKING_LIBRARIES = """
-from netdyno_worker.adapters import _cntk_pipeline
-_cntk_pipeline.LIBRARIES = ("libnone.so.0",)
+from netdyno_worker.adapters.cntk import pipeline
+pipeline.LIBRARIES = ("libnone.so.0",)
 """
 
 LACKING_DATABASES = """
-from netdyno_worker.adapters import _caffe_pipeline
-_caffe_pipeline._loaded = lambda: ""
+from netdyno_worker.adapters.caffe import pipeline
+pipeline._loaded = lambda: ""
 """
 
 LACKING_OPENCV = """

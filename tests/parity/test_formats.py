@@ -96,20 +96,20 @@ def _assert_same_pixels(folder, items):
             assert np.abs(theirs - ours).mean() <= allowed, (index, item.name)
 
 
-@_of("mxnet_")
+@_of("mxnet")
 def test_records_are_those_that_their_framework_reads(spec, mixed, tmp_path):
     write(recordio, tmp_path, mixed, batch=7)
     assert _told(spec, tmp_path, READ_RECORDIO) == _digests(mixed)
 
 
-@_of("mxnet_")
+@_of("mxnet")
 def test_images_in_records_are_decoded_by_their_framework(spec, mixed, tmp_path):
     write(recordio, tmp_path, mixed)
     _told(spec, tmp_path, DECODE_RECORDIO)
     _assert_same_pixels(tmp_path, mixed)
 
 
-@_of("mxnet_")
+@_of("mxnet")
 def test_the_frameworks_own_pipeline_gives_the_records_images_in_order(spec, pixels, tmp_path):
     write(recordio, tmp_path, pixels, batch=100)
     _told(spec, tmp_path, f"SHAPE = {json.dumps(SHAPE)!r}\n" + ITERATE_RECORDIO)
@@ -118,7 +118,7 @@ def test_the_frameworks_own_pipeline_gives_the_records_images_in_order(spec, pix
         np.testing.assert_array_equal(found["data"].transpose(0, 2, 3, 1), [item.pixels for item in pixels])
 
 
-@_of("mxnet_")
+@_of("mxnet")
 def test_records_of_their_framework_are_read(spec, mixed, tmp_path):
     _hand_over(tmp_path, mixed)
     _told(spec, tmp_path, WRITE_RECORDIO)
@@ -150,7 +150,7 @@ def test_examples_of_their_framework_are_read(spec, mixed, tmp_path):
     assert contents(read(tfrecord, tmp_path)) == contents(mixed)
 
 
-@_of("cntk_")
+@_of("cntk")
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
 def test_a_map_and_its_images_are_those_that_their_framework_reads(spec, kind, pixels, tmp_path):
     """Wherever the process stands: paths are taken from the map's folder."""
@@ -167,7 +167,7 @@ def test_a_map_and_its_images_are_those_that_their_framework_reads(spec, kind, p
         assert differences.max() <= (JPEG_LEVELS if kind == "JPEG" else 0)
 
 
-@_of("caffe_")
+@_of("caffe")
 def test_datums_are_those_that_their_framework_reads(spec, mixed, tmp_path):
     """Through the LMDB library and the framework's own messages, which a build without LMDB has too."""
     write(lmdb_datum, tmp_path, mixed, batch=7)
@@ -175,7 +175,7 @@ def test_datums_are_those_that_their_framework_reads(spec, mixed, tmp_path):
     assert _told(spec, tmp_path, READ_DATUMS) == [[*found, True, None] for found in _digests(mixed)]
 
 
-@_of("caffe_")
+@_of("caffe")
 def test_pixels_in_datums_are_those_that_their_framework_reads(spec, pixels, tmp_path):
     write(lmdb_datum, tmp_path, pixels[:50])
     _values_out(tmp_path)
@@ -184,7 +184,7 @@ def test_pixels_in_datums_are_those_that_their_framework_reads(spec, pixels, tmp
         np.testing.assert_array_equal(np.array(found[3])[::-1].transpose(1, 2, 0), item.pixels)  # blue first
 
 
-@_of("caffe_")
+@_of("caffe")
 def test_datums_of_their_framework_are_read(spec, pixels, tmp_path):
     labels = [item.label for item in pixels]
     planes = {str(index): item.pixels.transpose(2, 0, 1)[::-1] for index, item in enumerate(pixels)}

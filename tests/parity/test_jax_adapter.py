@@ -20,7 +20,7 @@ import json, sys
 import jax, numpy as np
 from jax import lax
 jax.config.update("jax_platforms", "cpu")
-from netdyno_worker.adapters._jax_windows import Windows
+from netdyno_worker.adapters.jax.windows import Windows
 
 draw = np.random.RandomState(0)
 rewritten, own = [Windows(rewrite, lax.Precision.HIGHEST) for rewrite in (True, False)]
@@ -76,7 +76,7 @@ def test_a_rewritten_window_computes_what_xla_computes(differences, case):
 STEPS = """
 import json, logging, sys
 import jax
-from netdyno_worker.adapters import jax_
+from netdyno_worker.adapters.jax import trainer as adapter
 from small_programs import CASES, start
 
 compiled = []
@@ -87,7 +87,7 @@ class Count(logging.Handler):
 jax.config.update("jax_log_compiles", True)
 for name in ("jax._src.dispatch", "jax._src.interpreters.pxla"):
     logging.getLogger(name).addHandler(Count())
-trainer = start(jax_, CASES["network/residual"], execution="compiled")
+trainer = start(adapter, CASES["network/residual"], execution="compiled")
 counts = []
 for _ in range(3):
     trainer.step()

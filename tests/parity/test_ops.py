@@ -36,7 +36,7 @@ def _proofs(prover, cases, spec, execution):
 
 
 def _unsupported_ops(adapter):
-    for node in ast.parse((ADAPTERS / f"{adapter}.py").read_text()).body:
+    for node in ast.parse((ADAPTERS / adapter / "trainer.py").read_text()).body:
         if isinstance(node, ast.Assign) and node.targets[0].id == "UNSUPPORTED":
             return set(ast.literal_eval(node.value))
     raise AssertionError(f"{adapter} has no UNSUPPORTED")

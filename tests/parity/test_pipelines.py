@@ -51,9 +51,9 @@ LAST_WORDS = {  # of libraries that end the process when they cannot decode
     "mxnet-1.2": "input image size smaller than input shape",
 }
 LACKING = {  # by adapter or format: what is taken away, and what is said of it
-    "caffe_": (LACKING_DATABASES, "built without LMDB"),
-    "cntk_": (LACKING_LIBRARIES, "libnone.so.0"),
-    "mxnet_": (LACKING_OPENCV, "built without OpenCV"),
+    "caffe": (LACKING_DATABASES, "built without LMDB"),
+    "cntk": (LACKING_LIBRARIES, "libnone.so.0"),
+    "mxnet": (LACKING_OPENCV, "built without OpenCV"),
     "folder": (LACKING_PILLOW, "Pillow, which is missing"),
 }
 

@@ -27,7 +27,7 @@ NARROW = [
     if precision in ("bfloat16", "float16")  # tf32 is a mode of CUDA devices, float32 is proved op by op
 ]
 SCALED = [spec for spec, precision in NARROW if precision == "float16"]
-STAGED = [spec for spec in proved_specs() if "def stages" in (ADAPTERS / f"{spec.adapter}.py").read_text()]
+STAGED = [spec for spec in proved_specs() if "def stages" in (ADAPTERS / spec.adapter / "trainer.py").read_text()]
 _said: dict[tuple[str, str], dict[str, dict]] = {}
 
 
@@ -70,13 +70,14 @@ def test_a_narrow_precision_does_not_pass_for_float32(prover, cases, spec, preci
 
 # In the framework's own interpreter, which has no pytest.
 PREAMBLE = """
-import importlib, json, sys
+import json, sys
 sys.path[:0] = {paths!r}
 import numpy as np
 from netdyno_worker.batches import synthetic_batch
+from netdyno_worker.contract import load_adapter
 from netdyno_worker.program import read_program
 from small_programs import CASES, start
-adapter = importlib.import_module("netdyno_worker.adapters.{adapter}")
+adapter = load_adapter("{adapter}")
 
 def started(case, precision):
     trainer = start(adapter, CASES[case], precision=precision, execution={execution!r})

@@ -7,7 +7,7 @@ from small_programs import CASES, Sketch
 
 from netdyno.graph.wire import to_wire
 from netdyno.zoo.catalog import find_entry, resolve
-from netdyno_worker.adapters._pytorch_source import write_source
+from netdyno_worker.adapters.pytorch.ops import write_source
 from netdyno_worker.program import read_program
 
 

@@ -8,7 +8,7 @@ from small_programs import Sketch
 
 from netdyno.graph.wire import to_wire
 from netdyno.zoo.catalog import find_entry, resolve
-from netdyno_worker.adapters._tensorflow_forms import Forms, laid, restored
+from netdyno_worker.adapters.tensorflow.forms import Forms, laid, restored
 from netdyno_worker.program import read_program
 
 

@@ -152,6 +152,8 @@ CASES = {
     "multiply/plain": _case("multiply", [("a", [3, 4]), ("b", [3, 4])], [3, 4]),
     "multiply/one_value_twice": _one_value_twice("multiply"),
     "scale/negative": _case("scale", _MATRIX, [3, 4], factor=-0.75),
+    "power/negative": _case("power", [("x", SIDE, 0.5, 2.0)], SIDE, exponent=-0.75),
+    "power/positive": _case("power", [("x", [3, 4], 0.5, 2.0)], [3, 4], exponent=1.5),
     "concat/images": _case("concat", [("a", SIDE), ("b", [2, 1, 6, 5]), ("c", [2, 3, 6, 5])], [2, 8, 6, 5]),
     "concat/matrix": _case("concat", [("a", [3, 4]), ("b", [3, 2])], [3, 6]),
     "softmax_cross_entropy/plain": _loss(

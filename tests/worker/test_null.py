@@ -5,7 +5,8 @@ import unittest
 import numpy as np
 from small_programs import CASES, job_for, start
 
-from netdyno_worker.adapters import null, reference
+from netdyno_worker.adapters.null import trainer as null
+from netdyno_worker.adapters.reference import trainer as reference
 
 WIRE = CASES["network/adversarial"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from small_programs import CASES, job_for, start
 
 from netdyno_worker import reference_convolution
-from netdyno_worker.adapters import reference
+from netdyno_worker.adapters.reference import trainer as reference
 from netdyno_worker.reference_ops import KERNELS
 
 NUDGE = 1e-5

@@ -6,7 +6,7 @@ import unittest
 import numpy as np
 from small_programs import CASES, Sketch, job_for, start
 
-from netdyno_worker.adapters import reference
+from netdyno_worker.adapters.reference import trainer as reference
 from netdyno_worker.contract import Unsupported
 
 BOTH = ("network/residual", "network/adversarial")

@@ -11,7 +11,7 @@ import numpy as np
 from packing import numbered, pack
 from sketch import MOMENTUM, Sketch
 
-from netdyno_worker.adapters import reference
+from netdyno_worker.adapters.reference import trainer as reference
 from netdyno_worker.evaluate import Examiner, Score, evaluate, folded_values
 from netdyno_worker.loader import Batches
 from netdyno_worker.main import TASKS

@@ -118,6 +118,13 @@ OPS: dict[str, Op] = {
     "add": Op(inputs=("a", "b"), shape=shapes.same, cost=cost.per_element(1, 0)),
     "multiply": Op(inputs=("a", "b"), shape=shapes.same, cost=cost.per_element(1, 2), keeps=("a", "b")),
     "scale": Op(inputs=("x",), attributes={"factor": _ANY_NUMBER}, shape=shapes.same, cost=cost.per_element(1, 1)),
+    "power": Op(
+        inputs=("x",),
+        attributes={"exponent": _ANY_NUMBER},
+        shape=shapes.same,
+        cost=cost.per_element(10, 12),
+        keeps=("x",),
+    ),
     "concat": Op(inputs=("x*",), shape=shapes.concat, cost=cost.free),
     "softmax_cross_entropy": Op(
         inputs=("logits", "labels"),

@@ -49,6 +49,7 @@ class References:
 def _sources_digest() -> str:
     digest = hashlib.sha256()
     for name, data in source_files().items():
-        if Path(name).stem.split("_")[0] in DECIDING:
+        path = Path(name)
+        if path.stem.split("_")[0] in DECIDING or path.parent.name in DECIDING:
             digest.update(data)
     return digest.hexdigest()

@@ -1,1 +1,1 @@
-"""One file per framework; a file is imported only when its framework is asked for."""
+"""One folder per framework, imported only when a request names it; and the kit that they share."""

@@ -7,7 +7,8 @@ import json
 import os
 import sys
 
-from netdyno_worker.adapters import null, scripted
+from netdyno_worker.adapters import scripted
+from netdyno_worker.adapters.null import trainer as null
 
 UNSUPPORTED = null.UNSUPPORTED
 

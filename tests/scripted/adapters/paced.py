@@ -2,7 +2,7 @@
 
 import time
 
-from netdyno_worker.adapters import null
+from netdyno_worker.adapters.null import trainer as null
 
 STEP_S = 0.001
 

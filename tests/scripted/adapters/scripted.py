@@ -9,7 +9,8 @@ import signal
 import sys
 import time
 
-from netdyno_worker.adapters import null, paced
+from netdyno_worker.adapters import paced
+from netdyno_worker.adapters.null import trainer as null
 from netdyno_worker.contract import Unsupported
 
 

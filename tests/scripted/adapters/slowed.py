@@ -1,6 +1,7 @@
 """The paced worker, slowed by 5 %: what a comparison must find."""
 
-from netdyno_worker.adapters import null, paced
+from netdyno_worker.adapters import paced
+from netdyno_worker.adapters.null import trainer as null
 
 versions = null.versions
 UNSUPPORTED = null.UNSUPPORTED

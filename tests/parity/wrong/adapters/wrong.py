@@ -1,7 +1,7 @@
 """The reference with one mistake: the second convolution's gradients are 5 % too large."""
 
 from netdyno_worker import reference_ops
-from netdyno_worker.adapters import reference
+from netdyno_worker.adapters.reference import trainer as reference
 
 SECOND = (16, 6, 5, 5)
 

@@ -1,7 +1,7 @@
 """The reference with one mistake: mean pooling of 10x10 images gives values 5 % too large."""
 
 from netdyno_worker import reference_ops
-from netdyno_worker.adapters import reference
+from netdyno_worker.adapters.reference import trainer as reference
 
 versions = reference.versions
 build = reference.build

@@ -1,0 +1,138 @@
+"""Which Python expression computes each op in Chainer."""
+
+from collections import namedtuple
+
+import numpy as np
+
+from netdyno_worker.adapters.kit.source import Outline
+from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding
+from netdyno_worker.program import shapes
+
+# text: a function `compute(values)`; leaves: the names of `values`, in order; constants: {name: array} its text uses.
+Source = namedtuple("Source", "text leaves constants")
+
+# What an op's rule may ask: its node, the variables of its inputs, the shapes of its inputs, the axes of its windows
+# if it has any, and where constants go.
+_Site = namedtuple("_Site", "node inputs shapes axes constants")
+
+
+def write_source(program, targets):
+    """The function of `targets`: a tuple for a list of names, the value itself for one name."""
+    outline, known, constants = Outline(program, targets), shapes(program), {}
+
+    def express(node, variables):
+        axes = axes_of(node, known) if "strides" in node.attributes else ()
+        return _RULES[node.op](_Site(node, variables, [known[name] for name in node.inputs], axes, constants))
+
+    return Source(outline.text(express), outline.leaves, constants)
+
+
+def _convolution(site):
+    top, bottom, left, right = site.node.attributes["padding"]
+    inputs, pad = list(site.inputs), (top, left)
+    if (top, left) != (bottom, right):
+        inputs[0], pad = _padded(site, 0.0), (0, 0)
+    options = "stride=%r, pad=%r" % (site.node.attributes["strides"], pad)
+    if site.node.attributes["groups"] > 1:
+        options += ", groups=%d" % site.node.attributes["groups"]
+    return "F.convolution_2d(%s, %s)" % (", ".join(inputs), options)
+
+
+def _max_pool(site):
+    kernel, strides = site.node.attributes["kernel"], site.node.attributes["strides"]
+    cover_all = find_rounding(site.axes)
+    if cover_all is None:
+        return "F.max_pooling_2d(%s, %r, %r, (0, 0), False)" % (_padded(site, -np.inf), kernel, strides)
+    pad = near_padding(site.axes)
+    return "F.max_pooling_2d(%s, %r, %r, %r, %r)" % (site.inputs[0], kernel, strides, pad, cover_all)
+
+
+def _mean_pool(site):
+    """Chainer counts padding, which a constant corrects."""
+    kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
+    if not any(padding):
+        return "F.average_pooling_2d(%s, %r, %r)" % (site.inputs[0], kernel, strides)
+    x, pad = _padded(site, 0.0), (0, 0)
+    if find_rounding(site.axes, (False,)) is not None:
+        x, pad = site.inputs[0], near_padding(site.axes)
+    constant = "c%d" % len(site.constants)
+    site.constants[constant] = (1.0 / inside_shares(site.axes)).astype(np.float32)[None, None]
+    return "F.average_pooling_2d(%s, %r, %r, %r) * %s" % (x, kernel, strides, pad, constant)
+
+
+def _padded(site, value):
+    top, bottom, left, right = site.node.attributes["padding"]
+    sides = ((0, 0), (0, 0), (top, bottom), (left, right))
+    return "F.pad(%s, %r, 'constant', constant_values=float(%r))" % (site.inputs[0], sides, str(value))
+
+
+def _batch_norm(site):
+    epsilon, momentum = site.node.attributes["epsilon"], site.node.attributes["momentum"]
+    return "batch_norm(%s, %r, %r)" % (", ".join(site.inputs), epsilon, 1.0 - momentum)
+
+
+def _local_response_norm(site):
+    """Chainer's alpha is not divided by the window's size."""
+    size, alpha, beta, k = (site.node.attributes[key] for key in ("size", "alpha", "beta", "k"))
+    return "F.local_response_normalization(%s, %d, %r, %r, %r)" % (site.inputs[0], size, k, alpha / size, beta)
+
+
+def _global_mean_pool(site):
+    batch, channels, height, width = site.shapes[0]
+    pooled = "F.average_pooling_2d(%s, %r)" % (site.inputs[0], (height, width))
+    return "%s.reshape(%d, %d)" % (pooled, batch, channels)
+
+
+def _dropout(site):
+    rate = site.node.attributes["rate"]
+    return "F.dropout(%s, %r)" % (site.inputs[0], rate) if rate else site.inputs[0]
+
+
+def _gaussian_kl(site):
+    return "F.gaussian_kl_divergence(%s, %s) * %r" % (tuple(site.inputs) + (1.0 / site.shapes[0][0],))
+
+
+def _bernoulli(site):
+    return "as_variable((xp.random.uniform(size=%r) < xp.asarray(%s.array)).astype('f'))" % (
+        site.shapes[0],
+        site.inputs[0],
+    )
+
+
+def _normal(site):
+    return "as_variable(xp.random.standard_normal(%r).astype('f'))" % (site.node.attributes["shape"],)
+
+
+def _form(text):
+    return lambda site: text.format(*site.inputs)
+
+
+_RULES = {
+    "convolution": _convolution,
+    "linear": lambda site: "F.linear(%s)" % ", ".join(site.inputs),
+    "max_pool": _max_pool,
+    "mean_pool": _mean_pool,
+    "global_mean_pool": _global_mean_pool,
+    "batch_norm": _batch_norm,
+    "local_response_norm": _local_response_norm,
+    "relu": _form("F.relu({0})"),
+    "tanh": _form("F.tanh({0})"),
+    "sigmoid": _form("F.sigmoid({0})"),
+    "dropout": _dropout,
+    "flatten": lambda site: "%s.reshape(%d, -1)" % (site.inputs[0], site.shapes[0][0]),
+    "add": _form("{0} + {1}"),
+    "multiply": _form("{0} * {1}"),
+    "scale": lambda site: "%s * %r" % (site.inputs[0], site.node.attributes["factor"]),
+    "power": lambda site: "%s ** %r" % (site.inputs[0], site.node.attributes["exponent"]),
+    "concat": lambda site: "F.concat((%s,), 1)" % ", ".join(site.inputs),
+    "softmax_cross_entropy": _form("F.softmax_cross_entropy({0}, {1})"),
+    "mean_squared_error": _form("F.mean_squared_error({0}, {1})"),
+    # Not sigmoid_cross_entropy, whose targets are whole numbers.
+    "binary_cross_entropy": _form("F.mean(F.softplus({0}) - {0} * {1})"),
+    "gaussian_kl": _gaussian_kl,
+    "stop_gradient": _form("as_variable({0}.array)"),
+    "bernoulli": _bernoulli,
+    "normal": _normal,
+}
+
+FUSED = {"local_response_norm", "global_mean_pool"}

@@ -1,0 +1,123 @@
+"""What a CNTK graph starts from: variables that are fed and parameters that are kept, shared by all its functions.
+
+CNTK leaves the batch out of every shape: the graph's value (batch, …) is a value of shape (…) per sample there. A
+parameter has no batch; where a graph uses one as if it were data, each sample takes its row.
+"""
+
+import cntk
+import numpy as np
+
+from netdyno_worker.contract import Unsupported
+from netdyno_worker.program import shapes
+
+# Places of a node's inputs where CNTK takes a parameter, without batch.
+PARAMETER_PLACES = {"convolution": (1, 2), "linear": (1, 2), "batch_norm": (1, 2, 3, 4)}
+
+
+class Leaves(object):
+    """Inputs and parameters by name, in the forms in which CNTK wants them.
+
+    A parameter's form is its first user's: "matrix" is transposed, "map" has two more axes, "plain" is the graph's.
+    """
+
+    def __init__(self, job):
+        self._program = job.program
+        self._shapes = shapes(job.program)
+        self.batch = batch_of(job.program)
+        self.forms = parameter_forms(job.program)
+        self.parameters = {p.name: self._parameter(p, job.initial(p.name)) for p in job.program.parameters}
+        self._variables = {}
+        self._fillers = {}
+
+    def is_parameter(self, name):
+        return name in self.parameters
+
+    def parameter(self, name, form):
+        """As a value without batch in the wanted form."""
+        return _reformed(self.parameters[name], self.forms[name], form)
+
+    def dealt(self, name):
+        """A parameter (batch, …) as a value of shape (…) per sample: the sample's number picks its row."""
+        numbers = self._variable(("sample numbers",), (self.batch,), self._deal)
+        rows = self.parameter(name, "plain")
+        return cntk.times(numbers, rows, output_rank=len(rows.shape) - 1)
+
+    def zeros(self, shape):
+        """Of that shape for each sample."""
+        return self._variable(("zeros",) + shape, shape, lambda batch: np.zeros((self.batch,) + shape))
+
+    def data(self, name):
+        return self._variable((name,), self._shapes[name][1:], lambda batch: batch[name])
+
+    def one_hot(self, name, classes):
+        """Class numbers as CNTK's losses want them."""
+        return self._variable((name, classes), (classes,), lambda batch: np.eye(classes)[batch[name]])
+
+    def placed(self, batch, device):
+        """{uid of a variable: its values on the device}."""
+        found = {}
+        for key, variable in self._variables.items():
+            array = np.ascontiguousarray(self._fillers[key](batch), dtype=np.float32)
+            found[variable.uid] = cntk.Value.create(variable, array, device=device)
+        return found
+
+    def array(self, name, value):
+        """A value in the parameter's form as a copy in the graph's shape."""
+        return np.array(value.T if self.forms[name] == "matrix" else value, order="C").reshape(self._shapes[name])
+
+    def _parameter(self, parameter, initial):
+        array = np.ascontiguousarray(_formed(initial, self.forms[parameter.name]))
+        return cntk.parameter(init=array) if parameter.trainable else cntk.constant(array)
+
+    def _deal(self, batch):
+        return np.eye(self.batch)
+
+    def _variable(self, key, shape, filler):
+        if key not in self._variables:
+            self._variables[key] = cntk.input_variable(shape, np.float32)
+            self._fillers[key] = filler
+        return self._variables[key]
+
+
+def batch_of(program):
+    """The size of the batch; CNTK has one for all values."""
+    known = shapes(program)
+    sizes = set()
+    for node in program.nodes:
+        parameters = PARAMETER_PLACES.get(node.op, ())
+        values = [name for place, name in enumerate(node.inputs) if place not in parameters] + [node.name]
+        sizes.update(known[name][0] for name in values if known[name])
+    if len(sizes) != 1:
+        raise Unsupported("CNTK has one batch axis for all values, received batches of %s" % sorted(sizes))
+    return sizes.pop()
+
+
+def parameter_forms(program):
+    """{parameter name: form}, as its first user wants it."""
+    forms = {}
+    for node in program.nodes:
+        for place, name in enumerate(node.inputs):
+            forms.setdefault(name, wanted_form(node.op, place))
+    return {p.name: forms.get(p.name, "plain") for p in program.parameters}
+
+
+def wanted_form(op, place):
+    return {("linear", 1): "matrix", ("convolution", 2): "map"}.get((op, place), "plain")
+
+
+def _formed(array, form):
+    if form == "matrix":
+        return array.T
+    return array.reshape(-1, 1, 1) if form == "map" else array
+
+
+def _reformed(parameter, have, want):
+    if have == want:
+        return parameter
+    if have == "plain":
+        plain = parameter
+    else:
+        plain = cntk.transpose(parameter, (1, 0)) if have == "matrix" else cntk.reshape(parameter, (-1,))
+    if want == "plain":
+        return plain
+    return cntk.transpose(plain, (1, 0)) if want == "matrix" else cntk.reshape(plain, (-1, 1, 1))

@@ -1,0 +1,232 @@
+"""What each op of a program means in jax.numpy, over NHWC images: traced once, then straight-line code."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from netdyno_worker.adapters.jax.windows import Windows
+from netdyno_worker.adapters.kit.powers import negative_power
+from netdyno_worker.adapters.kit.statistics import unbiased_over_biased
+
+# A form is the order of a value's axes in memory, given as positions in the graph's order.
+FORMS = {"kernel": (2, 3, 1, 0), "image": (0, 2, 3, 1), "matrix": (1, 0), "plain": None}
+WEIGHT_FORMS = {"convolution": "kernel", "linear": "matrix"}
+
+
+class Ops(object):
+    """Evaluates nodes for one kind of device and one precision."""
+
+    def __init__(self, device, precision, seed):
+        self._precision = lax.Precision.DEFAULT if precision == "tf32" else lax.Precision.HIGHEST
+        self._product_type = {"bfloat16": jnp.bfloat16, "float16": jnp.float16}.get(precision, jnp.float32)
+        self._windows = Windows(device == "cpu", self._precision)
+        self._seed = seed
+        self._generator = "threefry2x32" if device == "cpu" else "rbg"
+
+    def evaluate(self, nodes, values, forms, count):
+        """Adds every node to `values`; returns {running statistic: its next value}.
+
+        `forms` names the forms of the parameters in `values`; `count` is the step, for nodes that draw.
+        """
+        moved = {}
+        for node in nodes:
+            inputs = [
+                reform(values[name], forms.get(name), wanted_form(node, place, values[name].ndim))
+                for place, name in enumerate(node.inputs)
+            ]
+            if node.op == "batch_norm":
+                values[node.name], statistics = self.batch_norm(node, *inputs)
+                moved.update(zip(node.inputs[3:], statistics))
+            elif "seed" in node.attributes:
+                values[node.name] = DRAWS[node.op](self.key(node, count), node, *inputs)
+            elif node.op in SIMPLE:
+                values[node.name] = SIMPLE[node.op](node, *inputs)
+            else:
+                values[node.name] = getattr(self, node.op)(node, *inputs)
+        return moved
+
+    def key(self, node, count):
+        """Differs by the node's seed and the step; the same in all updates of a step."""
+        key = jax.random.key(self._seed % 2**32, impl=self._generator)
+        return jax.random.fold_in(jax.random.fold_in(key, node.attributes["seed"] % 2**32), count)
+
+    def convolution(self, node, x, weight, bias=None):
+        x, weight = x.astype(self._product_type), weight.astype(self._product_type)
+        return _biased(self._windows.convolution(x, weight, node.attributes), bias)
+
+    def linear(self, node, x, weight, bias=None):
+        x, weight = x.astype(self._product_type), weight.astype(self._product_type)
+        return _biased(jnp.dot(x, weight, precision=self._precision), bias)
+
+    def max_pool(self, node, x):
+        return self._windows.max_pool(x, node.attributes)
+
+    def mean_pool(self, node, x):
+        return self._windows.mean_pool(x, node.attributes)
+
+    def batch_norm(self, node, x, scale, shift, mean, variance):
+        """The normalised values, and where the running mean and variance move."""
+        wide = x.astype(jnp.float32)
+        axes = tuple(range(x.ndim - 1))
+        batch_mean = jnp.mean(wide, axes)
+        centred = wide - batch_mean
+        batch_variance = _variance(wide, batch_mean, x.dtype != jnp.float32)
+        factor = scale * lax.rsqrt(batch_variance + node.attributes["epsilon"])
+        y = (centred * factor + shift).astype(x.dtype)
+        momentum = node.attributes["momentum"]
+        unbiased = batch_variance * unbiased_over_biased(x.size // x.shape[-1])
+        moved = (mean + momentum * (batch_mean - mean), variance + momentum * (unbiased - variance))
+        return y, lax.stop_gradient(moved)
+
+
+def reform(value, have, want):
+    """Reorder axes; node outputs and inputs (`have` is None) are images or plain."""
+    have = have or ("image" if value.ndim == 4 else "plain")
+    if have == want:
+        return value
+    return to_form(from_form(value, have), want)
+
+
+def to_form(value, form):
+    return value if FORMS[form] is None else value.transpose(FORMS[form])
+
+
+def from_form(value, form):
+    return value if FORMS[form] is None else value.transpose(tuple(int(a) for a in np.argsort(FORMS[form])))
+
+
+def wanted_form(node, place, rank):
+    """The form in which a node takes its input at `place`."""
+    if place == 1 and node.op in WEIGHT_FORMS:
+        return WEIGHT_FORMS[node.op]
+    return "image" if rank == 4 else "plain"
+
+
+def parameter_forms(program):
+    """{parameter name: form}, as its first user takes it."""
+    ranks = {parameter.name: len(parameter.shape) for parameter in program.parameters}
+    forms = {}
+    for node in program.nodes:
+        for place, name in enumerate(node.inputs):
+            if name in ranks:
+                forms.setdefault(name, wanted_form(node, place, ranks[name]))
+    return {name: forms.get(name, "plain") for name in ranks}
+
+
+def _variance(x, mean, one_pass):
+    """In one pass for narrow values, whose rounding exceeds the error of one pass: they are read only once."""
+    axes = tuple(range(x.ndim - 1))
+    if one_pass:
+        return jnp.maximum(jnp.mean(jnp.square(x), axes) - jnp.square(mean), 0.0)
+    return jnp.mean(jnp.square(x - mean), axes)
+
+
+def _biased(y, bias):
+    """In float32, because the bias's gradient is a sum over the whole batch in the type of the addition."""
+    return y if bias is None else (y.astype(jnp.float32) + bias).astype(y.dtype)
+
+
+def _flatten(node, x):
+    """In the graph's order, where channels come before rows."""
+    ordered = x.transpose(0, 3, 1, 2) if x.ndim == 4 else x
+    return ordered.reshape(x.shape[0], -1)
+
+
+def _local_response_norm(node, x):
+    return _response_norm(node.attributes)(x.astype(jnp.float32)).astype(x.dtype)
+
+
+def _response_norm(attributes):
+    """With its own gradient: derived step by step, XLA would sum every window several times."""
+    size, beta = attributes["size"], attributes["beta"]
+    share = attributes["alpha"] / size
+
+    def keep(x):
+        divisor = attributes["k"] + share * _channel_sums(x * x, size)
+        power = negative_power(divisor, beta, lax.rsqrt, lax.sqrt)
+        return x * power, (x, divisor, power)
+
+    def backward(kept, gradient):
+        x, divisor, power = kept
+        shared = _channel_sums(gradient * x * power / divisor, size)
+        return (gradient * power - (2.0 * share * beta) * x * shared,)
+
+    norm = jax.custom_vjp(lambda x: keep(x)[0])
+    norm.defvjp(keep, backward)
+    return norm
+
+
+def _channel_sums(x, size):
+    channels = x.shape[-1]
+    padded = jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(size // 2, size // 2)])
+    return sum(lax.slice_in_dim(padded, i, i + channels, axis=x.ndim - 1) for i in range(size))
+
+
+def _global_mean_pool(node, x):
+    return jnp.mean(x.astype(jnp.float32), (1, 2)).astype(x.dtype)
+
+
+def _cross_entropy(node, logits, labels):
+    """A comparison picks the labelled logit: its gradient needs no scatter."""
+    logits = logits.astype(jnp.float32)
+    labelled = labels[:, None] == jnp.arange(logits.shape[1], dtype=labels.dtype)
+    picked = jnp.sum(jnp.where(labelled, logits, 0.0), 1)
+    return jnp.mean(jax.nn.logsumexp(logits, 1) - picked)
+
+
+def _squared_error(node, x, target):
+    return jnp.mean(jnp.square(x.astype(jnp.float32) - target.astype(jnp.float32)))
+
+
+def _binary_cross_entropy(node, logits, target):
+    logits = logits.astype(jnp.float32)
+    return jnp.mean(jax.nn.softplus(logits) - logits * target.astype(jnp.float32))
+
+
+def _gaussian_kl(node, mean, log_variance):
+    mean, log_variance = mean.astype(jnp.float32), log_variance.astype(jnp.float32)
+    terms = 1.0 + log_variance - jnp.square(mean) - jnp.exp(log_variance)
+    return -0.5 * jnp.sum(terms) / mean.shape[0]
+
+
+def _dropout(key, node, x):
+    rate = node.attributes["rate"]
+    if rate == 0:
+        return x
+    kept = jax.random.bernoulli(key, 1.0 - rate, x.shape)
+    return jnp.where(kept, x * (1.0 / (1.0 - rate)), jnp.zeros((), x.dtype))
+
+
+def _bernoulli(key, node, probability):
+    drawn = jax.random.uniform(key, probability.shape) < lax.stop_gradient(probability)
+    return drawn.astype(probability.dtype)
+
+
+def _normal(key, node):
+    value = jax.random.normal(key, node.attributes["shape"], jnp.float32)
+    return to_form(value, "image") if value.ndim == 4 else value
+
+
+SIMPLE = {
+    "relu": lambda node, x: jax.nn.relu(x),
+    "tanh": lambda node, x: jnp.tanh(x),
+    "sigmoid": lambda node, x: lax.logistic(x),
+    "flatten": _flatten,
+    "global_mean_pool": _global_mean_pool,
+    "local_response_norm": _local_response_norm,
+    "add": lambda node, a, b: a + b,
+    "multiply": lambda node, a, b: a * b,
+    "scale": lambda node, x: x * node.attributes["factor"],
+    "power": lambda node, x: x ** node.attributes["exponent"],
+    "concat": lambda node, *x: jnp.concatenate(x, x[0].ndim - 1),
+    "stop_gradient": lambda node, x: lax.stop_gradient(x),
+    "softmax_cross_entropy": _cross_entropy,
+    "mean_squared_error": _squared_error,
+    "binary_cross_entropy": _binary_cross_entropy,
+    "gaussian_kl": _gaussian_kl,
+}
+
+DRAWS = {"dropout": _dropout, "bernoulli": _bernoulli, "normal": _normal}
+
+FUSED = {"local_response_norm", "global_mean_pool"}

@@ -1,0 +1,196 @@
+"""How a program becomes functional Keras models: one layer per node, shared by the models of all updates."""
+
+import keras
+from keras import ops
+
+from netdyno_worker.adapters.keras import weights
+from netdyno_worker.adapters.keras.ops import LOSSES, RULES, Site, flatten_as_it_lies, same_padding
+from netdyno_worker.adapters.keras.uses import Uses
+from netdyno_worker.adapters.kit.statistics import values_per_channel
+from netdyno_worker.adapters.kit.windows import axes_of
+from netdyno_worker.contract import Unsupported
+from netdyno_worker.program import shapes
+
+ANCHOR = "anchor"  # an input that feeds layers which need none, in a program without inputs
+
+
+class ParameterValue(keras.layers.Layer):
+    """A parameter as a value; its call argument is ignored."""
+
+    def __init__(self, shape, trainable, **options):
+        super(ParameterValue, self).__init__(**options)
+        self.value = self.add_weight(shape=shape, initializer="zeros", trainable=trainable, name="value")
+
+    def compute_output_shape(self, input_shape):
+        return tuple(self.value.shape)
+
+    def call(self, anchor):
+        return ops.convert_to_tensor(self.value)
+
+
+class Network(object):
+    """Every value of the program as a Keras tensor, and {parameter: where it is kept} in `slots`."""
+
+    def __init__(self, job, layout, label_type):
+        self.slots = {}
+        self._job = job
+        self._program = job.program
+        self._layout = layout
+        self._shapes = shapes(job.program)
+        self._uses = Uses(job.program)
+        self._parameters = {parameter.name: parameter for parameter in job.program.parameters}
+        self._layers = {}
+        self._rows = {}  # weight: the image that is flattened before it in memory order
+        self._activated = set()  # activations that the layer before them computes
+        self._inputs = self._make_inputs(label_type)
+        self._values = dict(self._inputs)
+        self._needs = {name: {name} for name in self._inputs}
+        for node in job.program.nodes:
+            self._add(node)
+        self._keep_unused()
+
+    def model(self, kind, targets):
+        """A functional model of `kind` from the inputs that `targets` need; and the names of those inputs."""
+        for name in targets:
+            self._value(name)
+        needed = set().union(*[self._needs[name] for name in targets])
+        names = [name for name in self._inputs if name in needed]
+        outputs = [self._values[name] for name in targets]
+        inputs = [self._inputs[name] for name in names]
+        return kind(inputs=_single(inputs), outputs=_single(outputs)), names
+
+    def split_loss(self, loss):
+        """(node before the loss, input that is its target, function of both), or None if it is not of that form."""
+        node = {node.name: node for node in self._program.nodes}[loss]
+        if node.op not in LOSSES or node.inputs[0] in self._inputs or node.inputs[1] not in self._inputs:
+            return None
+        value, target = node.inputs
+        shape = self._shapes[value]
+        return value, target, lambda *values: RULES[node.op](Site(node, values, shape, (), self._layout, 0))
+
+    def store_initial(self):
+        for name, slot in self.slots.items():
+            slot.variable.assign(slot.store(self._job.initial(name)))
+
+    def _make_inputs(self, label_type):
+        found = {}
+        for source in self._program.inputs:
+            whole = source.draw["kind"] == "integers"
+            shape = self._layout.shape(source.shape)
+            found[source.name] = keras.Input(batch_shape=shape, dtype=label_type if whole else "float32")
+        if not found:
+            found[ANCHOR] = keras.Input(batch_shape=(1, 1), dtype="float32")
+        return found
+
+    def _add(self, node):
+        owned = self._uses.owns_weights(node)
+        if node.op == "batch_norm" and not owned:
+            raise Unsupported("a batch norm of Keras owns its vectors, those of '%s' are used elsewhere" % node.name)
+        names = node.inputs[:1] if owned else node.inputs or [next(iter(self._inputs))]
+        inputs = [self._value(name) for name in names]
+        self._needs[node.name] = set().union(*[self._needs[name] for name in names])
+        seed = (self._job.seed * 1000003 + node.attributes.get("seed", 0)) % 2**31
+        axes = axes_of(node, self._shapes) if "strides" in node.attributes else ()
+        site = Site(node, inputs, self._shapes[names[0]], axes, self._layout, seed)
+        self._values[node.name] = self._weighted(site) if owned else self._weightless(site)
+
+    def _value(self, name):
+        """The Keras tensor of an input, a node, or a parameter that is used as a value."""
+        if name not in self._values:
+            parameter, anchor = self._parameters[name], next(iter(self._inputs))
+            layer = ParameterValue(self._layout.shape(parameter.shape), parameter.trainable)
+            self.slots[name] = weights.image(layer.value, self._layout.channels_last)
+            self._values[name] = layer(self._inputs[anchor])
+            self._needs[name] = {anchor}
+        return self._values[name]
+
+    def _weightless(self, site):
+        if site.node.name in self._activated:
+            return site.inputs[0]
+        if site.node.op == "flatten" and len(site.shape) == 4 and self._layout.channels_last:
+            image = site.shape[1:]
+            if image[0] == 1 or image[1:] == (1, 1):
+                return flatten_as_it_lies(site.inputs[0])
+            behind = self._uses.weights_behind(site.node)
+            if behind is not None:
+                self._rows.update((name, image) for name in behind)
+                return flatten_as_it_lies(site.inputs[0])
+        return RULES[site.node.op](site)
+
+    def _weighted(self, site):
+        """The value of the layer that owns the node's weights; the layer is made at its first call."""
+        x = site.inputs[0]
+        padding = "valid"
+        if site.node.op == "convolution":
+            x, padding = self._padded(site)
+        key = tuple(site.node.inputs[1:])
+        if key in self._layers:
+            return self._layers[key](x)
+        activation = self._uses.activation_after(site.node)
+        if activation is not None:
+            self._activated.add(activation.name)
+        makers = {"convolution": self._convolution, "linear": self._linear, "batch_norm": self._batch_norm}
+        layer = makers[site.node.op](site, activation and activation.op, padding)
+        self._layers[key] = layer
+        value = layer(x)
+        self._keep(site, layer)
+        return value
+
+    def _padded(self, site):
+        """The image and the padding that Keras knows by name; any other is added before the layer."""
+        padding = site.node.attributes["padding"]
+        if padding == same_padding(site.axes) and any(padding) and not self._uses.is_shared(site.node):
+            return site.inputs[0], "same"
+        if not any(padding):
+            return site.inputs[0], "valid"
+        return self._layout.padded(site.inputs[0], padding), "valid"
+
+    def _convolution(self, site, activation, padding):
+        channels, _, height, width = self._shapes[site.node.inputs[1]]
+        return keras.layers.Conv2D(
+            channels,
+            (height, width),
+            strides=site.node.attributes["strides"],
+            padding=padding,
+            data_format=self._layout.data_format,
+            groups=site.node.attributes["groups"],
+            activation=activation,
+            use_bias=len(site.node.inputs) > 2,
+            kernel_initializer="zeros",
+        )
+
+    def _linear(self, site, activation, padding):
+        features = self._shapes[site.node.inputs[1]][0]
+        with_bias = len(site.node.inputs) > 2
+        return keras.layers.Dense(features, activation=activation, use_bias=with_bias, kernel_initializer="zeros")
+
+    def _batch_norm(self, site, activation, padding):
+        return keras.layers.BatchNormalization(
+            axis=self._layout.channel_axis if len(site.shape) == 4 else -1,
+            momentum=1.0 - site.node.attributes["momentum"],
+            epsilon=site.node.attributes["epsilon"],
+        )
+
+    def _keep(self, site, layer):
+        """Record where the layer's parameters are."""
+        names = site.node.inputs[1:]
+        if site.node.op == "batch_norm":
+            slots = [weights.plain(v) for v in (layer.gamma, layer.beta, layer.moving_mean)]
+            slots.append(weights.biased_variance(layer.moving_variance, values_per_channel(site.shape)))
+        else:
+            is_image = site.node.op == "convolution"
+            rows = self._rows.get(names[0])
+            slots = [weights.kernel(layer.kernel) if is_image else weights.matrix(layer.kernel, rows)]
+            slots += [weights.plain(layer.bias)] * (len(names) > 1)
+        self.slots.update(zip(names, slots))
+
+    def _keep_unused(self):
+        """Parameters that no node uses are kept too."""
+        for name in self._parameters:
+            if name not in self.slots:
+                self._value(name)
+
+
+def _single(values):
+    """Keras passes one value on faster than a list of one."""
+    return values[0] if len(values) == 1 else values

@@ -1,0 +1,245 @@
+"""What each op without weights is in Keras: its own layers, keras.ops where it has none."""
+
+from collections import namedtuple
+
+import keras
+import numpy as np
+from keras import ops
+
+from netdyno_worker.adapters.kit.powers import negative_power
+from netdyno_worker.adapters.kit.windows import inside_shares, same_sides
+
+# A node, its inputs as Keras tensors, the graph's shape of the first of them, the axes of its windows if it has any,
+# the layout, a seed if it draws.
+Site = namedtuple("Site", "node inputs shape axes layout seed")
+
+
+class Layout(namedtuple("Layout", "channels_last")):
+    """The order of the axes of images in memory."""
+
+    @property
+    def data_format(self):
+        return "channels_last" if self.channels_last else "channels_first"
+
+    @property
+    def channel_axis(self):
+        return -1 if self.channels_last else 1
+
+    def shape(self, shape):
+        """The shape in memory of a value with that shape in the graph."""
+        if len(shape) != 4 or not self.channels_last:
+            return tuple(shape)
+        return (shape[0], shape[2], shape[3], shape[1])
+
+    def padded(self, x, padding, value=0.0):
+        """`x` with (top, bottom, left, right) more rows and columns."""
+        top, bottom, left, right = padding
+        widths = [(0, 0), (0, 0), (top, bottom), (left, right)]
+        return ops.pad(x, self.shape(widths), "constant", constant_values=value)
+
+
+def same_padding(axes):
+    """(top, bottom, left, right) that Keras's padding "same" means."""
+    return same_sides(axes[0]) + same_sides(axes[1])
+
+
+class LocalResponseNorm(keras.layers.Layer):
+    """Keras has no such layer."""
+
+    def __init__(self, attributes, axis, **options):
+        super(LocalResponseNorm, self).__init__(**options)
+        self.size = attributes["size"]
+        self.share = attributes["alpha"] / attributes["size"]
+        self.beta, self.offset = attributes["beta"], attributes["k"]
+        self.axis = axis
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def call(self, x):
+        return x * negative_power(
+            self.offset + self.share * self._sums(ops.square(x)), self.beta, ops.rsqrt, ops.sqrt
+        )
+
+    def _sums(self, squares):
+        """Over the channels near each; those outside count as 0."""
+        axis, half = self.axis % len(squares.shape), self.size // 2
+        widths = [(0, 0)] * len(squares.shape)
+        widths[axis] = (half, half)
+        padded = ops.pad(squares, widths)
+        first = [slice(None)] * axis
+        channels = squares.shape[axis]
+        total = padded[tuple(first + [slice(0, channels)])]
+        for offset in range(1, self.size):
+            total = total + padded[tuple(first + [slice(offset, offset + channels)])]
+        return total
+
+
+class Bernoulli(keras.layers.Layer):
+    """0 or 1, drawn again in every call."""
+
+    def __init__(self, seed, **options):
+        super(Bernoulli, self).__init__(**options)
+        self.generator = keras.random.SeedGenerator(seed)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def call(self, probability):
+        drawn = keras.random.uniform(ops.shape(probability), seed=self.generator)
+        return ops.cast(drawn < ops.stop_gradient(ops.cast(probability, "float32")), self.compute_dtype)
+
+
+class Normal(keras.layers.Layer):
+    """Standard normal values of one shape; its call argument is ignored."""
+
+    def __init__(self, shape, seed, **options):
+        super(Normal, self).__init__(**options)
+        self.drawn_shape = shape
+        self.generator = keras.random.SeedGenerator(seed)
+
+    def compute_output_shape(self, input_shape):
+        return tuple(self.drawn_shape)
+
+    def call(self, anchor):
+        return keras.random.normal(self.drawn_shape, dtype=self.compute_dtype, seed=self.generator)
+
+
+def _max_pool(site):
+    """Uneven "same" only with channels last: under PyTorch it repeats the edge, whose gradient cannot be compiled."""
+    kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
+    x, mode, even = site.inputs[0], "valid", padding[0::2] == padding[1::2]
+    known = any(padding) and padding == same_padding(site.axes)
+    if known and (even or site.layout.channels_last):
+        mode = "same"
+    elif any(padding):
+        x = site.layout.padded(x, padding, -np.inf)
+    return keras.layers.MaxPooling2D(kernel, strides, mode, data_format=site.layout.data_format)(x)
+
+
+def _mean_pool(site):
+    """Keras's "same" does not count padding where that is the same on both sides; under PyTorch it does elsewhere."""
+    kernel, strides, padding = (site.node.attributes[key] for key in ("kernel", "strides", "padding"))
+    x, mode, even = site.inputs[0], "valid", padding[0::2] == padding[1::2]
+    if even and any(padding) and padding == same_padding(site.axes):
+        mode = "same"
+    elif any(padding):
+        x = site.layout.padded(x, padding)
+    pooled = keras.layers.AveragePooling2D(kernel, strides, mode, data_format=site.layout.data_format)(x)
+    if mode == "same" or not any(padding):
+        return pooled
+    return ops.multiply(pooled, _whole_over_inside(site))
+
+
+def _whole_over_inside(site):
+    """A window's size over how many image elements it holds."""
+    ratio = 1.0 / inside_shares(site.axes)
+    return ratio.astype(np.float32).reshape(site.layout.shape((1, 1) + ratio.shape))
+
+
+def _flatten(site):
+    """In the graph's order: channels, rows, columns."""
+    x = site.inputs[0]
+    if len(site.shape) == 4 and site.layout.channels_last:
+        x = keras.layers.Permute((3, 1, 2))(x)
+    return flatten_as_it_lies(x)
+
+
+def flatten_as_it_lies(x):
+    return keras.layers.Flatten(data_format="channels_last")(x)
+
+
+def _local_response_norm(site):
+    return LocalResponseNorm(site.node.attributes, site.layout.channel_axis, dtype="float32")(site.inputs[0])
+
+
+def _dropout(site):
+    """Without a seed of its own: Keras draws faster from its global generator, which set_random_seed has seeded."""
+    rate = site.node.attributes["rate"]
+    return keras.layers.Dropout(rate)(site.inputs[0]) if rate else site.inputs[0]
+
+
+def _concat(site):
+    axis = site.layout.channel_axis if len(site.shape) == 4 else 1
+    return keras.layers.Concatenate(axis=axis)(site.inputs) if len(site.inputs) > 1 else site.inputs[0]
+
+
+def _add(site):
+    return keras.layers.Add()(site.inputs) if site.shape else ops.add(*site.inputs)
+
+
+def _multiply(site):
+    return keras.layers.Multiply()(site.inputs) if site.shape else ops.multiply(*site.inputs)
+
+
+def _cross_entropy(site):
+    logits, labels = site.inputs
+    return ops.mean(ops.sparse_categorical_crossentropy(labels, _wide(logits), from_logits=True))
+
+
+def _squared_error(site):
+    x, target = site.inputs
+    return ops.mean(ops.square(_wide(x) - _wide(target)))
+
+
+def _binary_cross_entropy(site):
+    logits, target = (_wide(value) for value in site.inputs)
+    return ops.mean(ops.softplus(logits) - logits * target)
+
+
+def _gaussian_kl(site):
+    mean, log_variance = (_wide(value) for value in site.inputs)
+    terms = 1.0 + log_variance - ops.square(mean) - ops.exp(log_variance)
+    return ops.sum(terms) * (-0.5 / site.shape[0])
+
+
+def _linear(site):
+    """Of weights that no layer owns."""
+    product = ops.matmul(site.inputs[0], ops.transpose(site.inputs[1]))
+    return ops.add(product, site.inputs[2]) if len(site.inputs) > 2 else product
+
+
+def _convolution(site):
+    """Of weights that no layer owns: their axes are ordered as those of images."""
+    layout, attributes = site.layout, site.node.attributes
+    x = layout.padded(site.inputs[0], attributes["padding"])
+    weight = ops.transpose(site.inputs[1], (1, 2, 3, 0) if layout.channels_last else (2, 3, 1, 0))
+    y = ops.conv(x, weight, attributes["strides"], "valid", layout.data_format)
+    if len(site.inputs) < 3:
+        return y
+    return ops.add(y, ops.reshape(site.inputs[2], layout.shape((1, -1, 1, 1))))
+
+
+def _wide(value):
+    """Losses are float32 whatever the layers before them compute in."""
+    return value if keras.backend.standardize_dtype(value.dtype) == "float32" else ops.cast(value, "float32")
+
+
+LOSSES = ("softmax_cross_entropy", "mean_squared_error", "binary_cross_entropy")  # of a value and a target
+RULES = {
+    "convolution": _convolution,
+    "linear": _linear,
+    "max_pool": _max_pool,
+    "mean_pool": _mean_pool,
+    "global_mean_pool": lambda site: keras.layers.GlobalAveragePooling2D(site.layout.data_format)(site.inputs[0]),
+    "local_response_norm": _local_response_norm,
+    "relu": lambda site: keras.layers.Activation("relu")(site.inputs[0]),
+    "tanh": lambda site: keras.layers.Activation("tanh")(site.inputs[0]),
+    "sigmoid": lambda site: keras.layers.Activation("sigmoid")(site.inputs[0]),
+    "dropout": _dropout,
+    "flatten": _flatten,
+    "add": _add,
+    "multiply": _multiply,
+    "scale": lambda site: ops.multiply(site.inputs[0], site.node.attributes["factor"]),
+    "power": lambda site: ops.power(site.inputs[0], site.node.attributes["exponent"]),
+    "concat": _concat,
+    "softmax_cross_entropy": _cross_entropy,
+    "mean_squared_error": _squared_error,
+    "binary_cross_entropy": _binary_cross_entropy,
+    "gaussian_kl": _gaussian_kl,
+    "stop_gradient": lambda site: ops.stop_gradient(site.inputs[0]),
+    "bernoulli": lambda site: Bernoulli(site.seed)(site.inputs[0]),
+    "normal": lambda site: Normal(site.layout.shape(site.node.attributes["shape"]), site.seed)(site.inputs[0]),
+}
+
+FUSED = {"local_response_norm", "global_mean_pool"}

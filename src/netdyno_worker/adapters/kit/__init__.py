@@ -1,0 +1,1 @@
+"""What several adapters need and no framework's API gives: arithmetic, source writing, pipeline input."""

@@ -1,0 +1,234 @@
+"""Which MXNet symbol computes each value of a program."""
+
+from collections import namedtuple
+
+import mxnet as mx
+import numpy as np
+
+from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding
+from netdyno_worker.program import shapes
+
+# values: {name of an input, parameter or node: Symbol}; constants: {variable's name: array} that they use besides.
+Symbols = namedtuple("Symbols", "values constants")
+
+# What an op's rule may ask: its node, the symbols of its inputs, the shape of every value, the axes of its windows if
+# it has any, where constants go, and whether the inputs are in bfloat16.
+_Site = namedtuple("_Site", "node inputs shapes axes constants narrow")
+
+# Padding of a max pool that its op cannot do itself; an op's attributes are texts, and not all versions read "-inf".
+_LOWEST = float(np.finfo(np.float32).min)
+# Before 1.3 a mean pool always counts the padding, and these have wrong gradients:
+# - a max pool with the `full` convention is not MKL-DNN's but MXNet's own, which looks up the maxima in an input that
+#   may be overwritten by then;
+# - MKL-DNN's batch norm, in some channels, with more than one thread;
+# - MKL-DNN's response normalisation of most layouts;
+# - MKL-DNN's concat of parts that do not fill its blocks of 16 channels; it may even crash.
+# An axis that is counted from the end keeps an op from MKL-DNN.
+_OLD = "count_include_pad" not in (mx.sym.Pooling.__doc__ or "")
+_BLOCK = 16
+
+_BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # as MXNet names a type that numpy does not have
+_PRODUCTS = ("convolution", "linear")
+_PASSING = ("relu", "flatten")  # MKL-DNN computes these in bfloat16 as well
+
+
+def translate(program, narrow):
+    """A symbol for every value; losses have one element, because a symbol of no dimension does not exist.
+
+    With `narrow`, convolutions and products are in bfloat16, and so is what comes from them until an op needs more.
+    """
+    known, constants = shapes(program), {}
+    values = {value.name: mx.sym.Variable(value.name) for value in program.inputs + program.parameters}
+    narrowed = set()
+    for node in program.nodes:
+        if narrow and (node.op in _PRODUCTS or (node.op in _PASSING and node.inputs[0] in narrowed)):
+            narrowed.add(node.name)
+        inputs = [_as_type(values[name], name in narrowed, node.name in narrowed) for name in node.inputs]
+        axes = axes_of(node, known) if "strides" in node.attributes else ()
+        values[node.name] = _RULES[node.op](_Site(node, inputs, known, axes, constants, node.name in narrowed))
+    for name in narrowed.intersection(program.outputs):
+        values[name] = _as_type(values[name], True, False)
+    return Symbols(values, constants)
+
+
+def _as_type(value, is_narrow, wanted_narrow):
+    if is_narrow == wanted_narrow:
+        return value
+    return mx.sym.amp_cast(value, dtype=_BFLOAT16 if wanted_narrow else "float32")
+
+
+def _convolution(site):
+    kernel = site.shapes[site.node.inputs[1]][2:]
+    x, pad = site.inputs[0], near_padding(site.axes)
+    if find_rounding(site.axes, (False,)) is None:
+        x, pad = _padded(site, 0.0), (0, 0)
+    return mx.sym.Convolution(
+        x,
+        *site.inputs[1:],
+        kernel=kernel,
+        stride=site.node.attributes["strides"],
+        pad=pad,
+        num_filter=site.node.shape[1],
+        num_group=site.node.attributes["groups"],
+        no_bias=len(site.inputs) == 2,
+        name=site.node.name,
+    )
+
+
+def _linear(site):
+    return mx.sym.FullyConnected(
+        *site.inputs, num_hidden=site.node.shape[1], no_bias=len(site.inputs) == 2, name=site.node.name
+    )
+
+
+def _flatten(site):
+    """MKL-DNN of 1.2 flattens an image in its blocked memory order; a slice of the whole image is in plain order."""
+    x = mx.sym.slice_axis(site.inputs[0], axis=1, begin=0, end=None) if _OLD else site.inputs[0]
+    return mx.sym.Flatten(x, name=site.node.name)
+
+
+def _max_pool(site):
+    form = _native_pool(site)
+    if form is not None:
+        return _pool(site, site.inputs[0], pool_type="max", **form)
+    return _pool(site, _padded(site, _LOWEST), pool_type="max")
+
+
+def _mean_pool(site):
+    form = _native_pool(site)
+    if form is not None and not _OLD:
+        return _pool(site, site.inputs[0], pool_type="avg", count_include_pad=False, **form)
+    x, form = (site.inputs[0], form) if form is not None else (_padded(site, 0.0), {})
+    mean = _pool(site, x, pool_type="avg", **form)
+    share = inside_shares(site.axes)
+    if (share == 1).all():
+        return mean
+    return mx.sym.broadcast_div(mean, _constant(site, share.astype(np.float32)[None, None]))
+
+
+def _pool(site, x, **options):
+    kernel, stride = site.node.attributes["kernel"], site.node.attributes["strides"]
+    return mx.sym.Pooling(x, kernel=kernel, stride=stride, name=site.node.name, **options)
+
+
+def _native_pool(site):
+    """The options that give the same windows without a copy of x, or None."""
+    if any(axis.near >= axis.kernel for axis in site.axes):
+        return None
+    ceil = find_rounding(site.axes, (False,) if _OLD else (False, True))
+    if ceil is None:
+        return None
+    return {"pad": near_padding(site.axes), "pooling_convention": "full" if ceil else "valid"}
+
+
+def _padded(site, value):
+    """The op does not support bfloat16."""
+    sides = (0, 0, 0, 0) + tuple(site.node.attributes["padding"])
+    x = _as_type(site.inputs[0], site.narrow, False)
+    return _as_type(mx.sym.Pad(x, mode="constant", pad_width=sides, constant_value=value), False, site.narrow)
+
+
+def _constant(site, array):
+    name = "%s/constant" % site.node.name
+    site.constants[name] = array
+    return mx.sym.Variable(name)
+
+
+def _global_mean_pool(site):
+    pooled = mx.sym.Pooling(site.inputs[0], kernel=(1, 1), global_pool=True, pool_type="avg", name=site.node.name)
+    return mx.sym.Flatten(pooled)
+
+
+def _batch_norm(site):
+    """MXNet's momentum is the share that is kept."""
+    epsilon, momentum = site.node.attributes["epsilon"], site.node.attributes["momentum"]
+    axis = 1 - len(site.node.shape) if _OLD else 1
+    options = {"eps": epsilon, "momentum": 1.0 - momentum, "fix_gamma": False, "axis": axis}
+    return mx.sym.BatchNorm(*site.inputs, name=site.node.name, **options)
+
+
+def _local_response_norm(site):
+    size, alpha, beta, k = (site.node.attributes[key] for key in ("size", "alpha", "beta", "k"))
+    if _OLD:
+        return site.inputs[0] * _near_squares(site) ** -beta
+    return mx.sym.LRN(site.inputs[0], nsize=size, alpha=alpha, beta=beta, knorm=k, name=site.node.name)
+
+
+def _near_squares(site):
+    """k + alpha/size times the sum of squares near each channel: a 1×1 convolution with a constant band."""
+    size, alpha, k = (site.node.attributes[key] for key in ("size", "alpha", "k"))
+    channels = np.arange(site.node.shape[1])
+    near = np.abs(channels[:, None] - channels) <= size // 2
+    band = _constant(site, near[:, :, None, None] * (alpha / float(size)))
+    squares = mx.sym.square(site.inputs[0])
+    return mx.sym.Convolution(squares, band, kernel=(1, 1), num_filter=len(channels), no_bias=True) + k
+
+
+def _activation(kind):
+    return lambda site: mx.sym.Activation(site.inputs[0], act_type=kind, name=site.node.name)
+
+
+def _dropout(site):
+    rate = site.node.attributes["rate"]
+    return mx.sym.Dropout(site.inputs[0], p=rate, name=site.node.name) if rate else site.inputs[0]
+
+
+def _concat(site):
+    whole = all(site.shapes[name][1] % _BLOCK == 0 for name in site.node.inputs)
+    axis = 1 if whole or not _OLD else 1 - len(site.node.shape)
+    return mx.sym.Concat(*site.inputs, dim=axis, name=site.node.name)
+
+
+def _cross_entropy(site):
+    logits, labels = site.inputs
+    return -mx.sym.mean(mx.sym.pick(mx.sym.log_softmax(logits), labels, axis=1))
+
+
+def _squared_error(site):
+    return mx.sym.mean(mx.sym.square(site.inputs[0] - site.inputs[1]))
+
+
+def _binary_cross_entropy(site):
+    logits, target = site.inputs
+    return mx.sym.mean(mx.sym.Activation(logits, act_type="softrelu") - logits * target)
+
+
+def _gaussian_kl(site):
+    mean, log_variance = site.inputs
+    terms = log_variance - mx.sym.square(mean) - mx.sym.exp(log_variance) + 1.0
+    return mx.sym.sum(terms) * (-0.5 / site.shapes[site.node.inputs[0]][0])
+
+
+def _bernoulli(site):
+    drawn = mx.sym.random.uniform(0.0, 1.0, shape=site.node.shape)
+    return drawn < mx.sym.BlockGrad(site.inputs[0])
+
+
+_RULES = {
+    "convolution": _convolution,
+    "linear": _linear,
+    "max_pool": _max_pool,
+    "mean_pool": _mean_pool,
+    "global_mean_pool": _global_mean_pool,
+    "batch_norm": _batch_norm,
+    "local_response_norm": _local_response_norm,
+    "relu": _activation("relu"),
+    "tanh": _activation("tanh"),
+    "sigmoid": _activation("sigmoid"),
+    "dropout": _dropout,
+    "flatten": _flatten,
+    "add": lambda site: site.inputs[0] + site.inputs[1],
+    "multiply": lambda site: site.inputs[0] * site.inputs[1],
+    "scale": lambda site: site.inputs[0] * site.node.attributes["factor"],
+    "power": lambda site: site.inputs[0] ** site.node.attributes["exponent"],
+    "concat": _concat,
+    "softmax_cross_entropy": _cross_entropy,
+    "mean_squared_error": _squared_error,
+    "binary_cross_entropy": _binary_cross_entropy,
+    "gaussian_kl": _gaussian_kl,
+    "stop_gradient": lambda site: mx.sym.BlockGrad(site.inputs[0], name=site.node.name),
+    "bernoulli": _bernoulli,
+    "normal": lambda site: mx.sym.random.normal(0.0, 1.0, shape=site.node.attributes["shape"]),
+}
+
+FUSED = {"local_response_norm", "global_mean_pool"}

@@ -1,0 +1,207 @@
+"""Trains a program with MXNet: each update's loss is a symbol bound to the arrays, as Module does underneath.
+
+MXNet plans a bound symbol as a whole, with its memory, and fused ops update the parameters in place.
+"""
+
+import os
+from collections import OrderedDict
+
+import mxnet as mx
+import numpy as np
+
+from netdyno_worker.adapters.kit.pipeline import filled_inputs
+from netdyno_worker.adapters.kit.statistics import variance_factors
+from netdyno_worker.adapters.mxnet.ops import translate
+from netdyno_worker.adapters.mxnet.optimizers import optimizer
+from netdyno_worker.adapters.mxnet.pipeline import RecordPipeline
+from netdyno_worker.adapters.mxnet.statistics import unmoved
+from netdyno_worker.contract import Trainer, Unsupported
+
+
+def versions():
+    return {"mxnet": mx.__version__, "numpy": np.__version__}
+
+
+def build(job):
+    if job.execution != "compiled":
+        raise Unsupported("this adapter trains through bound symbols, which MXNet plans as a whole: use 'compiled'")
+    _check_precision(job.precision)
+    context = _context(job.device)
+    mx.random.seed(job.seed % 2**31)
+    return MxnetTrainer(job, context)
+
+
+class MxnetTrainer(Trainer):
+    """All updates and probes are bound to the same arrays, so nothing is copied between them."""
+
+    def __init__(self, job, context):
+        self._program = job.program
+        self._precision = job.precision
+        self._symbols = translate(job.program, job.precision == "bfloat16")
+        self._variance_factors = variance_factors(job.program)
+        self._arrays = _Arrays(context)
+        for parameter in job.program.parameters:
+            value = job.initial(parameter.name) / self._variance_factors.get(parameter.name, 1.0)
+            self._arrays.add(parameter.name, value)
+        for source in job.program.inputs:
+            self._arrays.add(source.name, np.zeros(source.shape))
+        for name, value in self._symbols.constants.items():
+            self._arrays.add(name, value)
+        self._updates = [self._update(update) for update in job.program.updates]
+        self._outputs = None
+
+    def feed(self, batch):
+        for name, array in batch.items():
+            self._arrays[name][:] = np.asarray(array, dtype=np.float32)
+
+    def step(self):
+        for update in self._updates:
+            update.run()
+
+    def wait(self):
+        mx.nd.waitall()
+        for update in self._updates:
+            update.raise_errors()
+
+    def pipeline(self, files):
+        inputs = filled_inputs(self._program, files)
+        return RecordPipeline(files, inputs, [self._arrays[inputs.images], self._arrays[inputs.labels]])
+
+    def settings(self):
+        return {
+            "layout": "nchw",
+            "products": self._precision,
+            "engine": os.environ.get("MXNET_ENGINE_TYPE", "default"),
+            "optimizer": ", ".join("%s (fused)" % update.kind for update in self._updates),
+        }
+
+    def _update(self, update):
+        values = self._symbols.values
+        idle = unmoved(self._program, update)
+        heads = [mx.sym.make_loss(values[update.loss])]
+        # A gradient of 0 through them, requested for their shifts, makes their backward pass run.
+        heads += [mx.sym.MakeLoss(values[node.name], grad_scale=0.0) for node in idle]
+        return _Update(update, mx.sym.Group(heads), [node.inputs[2] for node in idle], self._arrays)
+
+    def _read_outputs(self):
+        names = self._program.outputs
+        if self._outputs is None:
+            self._outputs = self._arrays.bind_probe(mx.sym.Group([self._symbols.values[name] for name in names]))
+        self._arrays.refresh(self._outputs)
+        found = self._outputs.forward(is_train=True)
+        return self._shaped({name: array.asnumpy() for name, array in zip(names, found)})
+
+    def _read_losses(self):
+        return {update.name: update.last_loss() for update in self._updates}
+
+    def _read_gradients(self):
+        found = {}
+        for update in self._updates:
+            for name, array in update.gradients().items():
+                found[update.name + "/" + name] = array
+        return found
+
+    def _read_parameters(self):
+        factors = self._variance_factors
+        names = [parameter.name for parameter in self._program.parameters]
+        return {name: self._arrays[name].asnumpy() * np.float32(factors.get(name, 1.0)) for name in names}
+
+    def _shaped(self, arrays):
+        """A loss has one element here and no dimension in the graph."""
+        scalars = {node.name for node in self._program.nodes if node.shape == ()}
+        return {name: array.reshape(()) if name in scalars else array for name, array in arrays.items()}
+
+
+class _Update(object):
+    """Minimises one loss over its own parameters; no gradient is requested for the others."""
+
+    def __init__(self, update, symbol, also, arrays):
+        """The loss is the first output of `symbol`; gradients of the parameters `also` are requested but not used."""
+        self.name = update.name
+        self.kind = update.optimizer["kind"]
+        self._arrays = arrays
+        self._parameters = update.parameters
+        self._symbol = symbol
+        used = set(symbol.list_arguments())
+        self._trained = [name for name in update.parameters if name in used]
+        self._requested = self._trained + also
+        self._executor = arrays.bind(symbol, self._requested)
+        gradients = [self._executor.grad_dict[name] for name in self._trained]
+        self._move = optimizer(update.optimizer, [arrays[name] for name in self._trained], gradients)
+
+    def run(self):
+        self._executor.forward(is_train=True)
+        self._executor.backward()
+        self._move()
+
+    def raise_errors(self):
+        """Errors in the engine's threads are raised only when an array is read; in 1.2 not even by waitall."""
+        for name in self._trained:
+            self._arrays[name].wait_to_read()
+
+    def last_loss(self):
+        return float(self._executor.outputs[0].asnumpy()[0])
+
+    def gradients(self):
+        """At the current parameters; zeros where the loss does not depend on one."""
+        probe = self._arrays.bind_probe(self._symbol, self._requested)
+        probe.forward(is_train=True)
+        probe.backward()
+        found = OrderedDict((name, np.zeros(self._arrays[name].shape, np.float32)) for name in self._parameters)
+        found.update((name, probe.grad_dict[name].asnumpy()) for name in self._trained)
+        return found
+
+
+class _Arrays(object):
+    """Parameters, inputs and constants on the device, by name."""
+
+    def __init__(self, context):
+        self._context = context
+        self._arrays = {}
+
+    def __getitem__(self, name):
+        return self._arrays[name]
+
+    def add(self, name, value):
+        self._arrays[name] = mx.nd.array(value, ctx=self._context, dtype=np.float32)
+
+    def bind(self, symbol, trained):
+        """An executor over these arrays, with arrays of its own for the gradients of `trained`."""
+        return self._bind(symbol, trained, {name: self[name] for name in symbol.list_auxiliary_states()})
+
+    def bind_probe(self, symbol, trained=()):
+        """The same for reading values: it moves copies of the running statistics."""
+        return self._bind(symbol, trained, {name: self[name].copy() for name in symbol.list_auxiliary_states()})
+
+    def refresh(self, probe):
+        """Let a probe that is used again start from the running statistics as they are."""
+        for name, copy in probe.aux_dict.items():
+            self[name].copyto(copy)
+
+    def _bind(self, symbol, trained, states):
+        arguments = {name: self[name] for name in symbol.list_arguments()}
+        gradients = {name: mx.nd.zeros(arguments[name].shape, ctx=self._context) for name in trained}
+        requests = {name: "write" if name in gradients else "null" for name in arguments}
+        return symbol.bind(self._context, arguments, gradients, requests, states)
+
+
+def _check_precision(precision):
+    if precision == "float16":
+        raise Unsupported("MXNet multiplies no matrices of float16 on a CPU; use bfloat16")
+    if precision == "bfloat16" and not hasattr(mx.sym, "amp_cast"):
+        raise Unsupported("MXNet %s trains in float32 only; bfloat16 came with 1.6" % mx.__version__)
+    if precision == "tf32":
+        raise Unsupported("tf32 is arithmetic of NVIDIA GPUs, which this adapter switches off")
+
+
+def _context(device):
+    if device == "cpu":
+        return mx.cpu()
+    try:
+        mx.nd.zeros((1,), ctx=mx.gpu(0)).wait_to_read()
+    except mx.base.MXNetError:
+        raise Unsupported("this build of MXNet %s finds no CUDA device" % mx.__version__)
+    return mx.gpu(0)
+
+
+UNSUPPORTED = {}

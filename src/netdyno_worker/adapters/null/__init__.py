@@ -1,0 +1,1 @@
+"""No framework: steps that compute nothing, to measure the harness."""

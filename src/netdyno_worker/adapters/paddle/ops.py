@@ -1,0 +1,150 @@
+"""Which Python expression computes each op in Paddle.
+
+The same serve dygraph and to_static, which reads a function's source.
+"""
+
+from collections import OrderedDict, namedtuple
+
+from netdyno_worker.adapters.kit.source import Outline
+from netdyno_worker.program import shapes
+
+# text: a function `compute`; leaves: {name of a value it needs: its variable}; inputs: those that are inputs.
+Source = namedtuple("Source", "text leaves inputs")
+
+# What an op's rule may ask: its node, the variables of its inputs, every shape, the names of transposed parameters,
+# and the names of values that no gradient reaches.
+_Site = namedtuple("_Site", "node inputs shapes transposed constant")
+
+NO_GRADIENT = ("stop_gradient", "bernoulli", "normal")
+
+
+def write_source(program, targets, attributes=False):
+    """The function of `targets`: a tuple for a list of names, the value itself for one name.
+
+    It takes the values of its leaves in one list, or with `attributes` the inputs one by one after a `self` whose
+    attributes are the parameters, which is how to_static recognises parameters.
+    """
+    outline, known = Outline(program, targets), shapes(program)
+    turned, constant = transposed_parameters(program), _constants(program)
+
+    def express(node, variables):
+        return _RULES[node.op](_Site(node, variables, known, turned, constant))
+
+    text = outline.method_text(express) if attributes else outline.text(express)
+    leaves = OrderedDict((name, outline.variable(name)) for name in outline.leaves)
+    return Source(text, leaves, outline.inputs)
+
+
+def transposed_parameters(program):
+    """Weights that only linear nodes use: Paddle takes them as (inputs, outputs)."""
+    as_weight, otherwise = set(), set(program.outputs)
+    for node in program.nodes:
+        for place, name in enumerate(node.inputs):
+            (as_weight if node.op == "linear" and place == 1 else otherwise).add(name)
+    return {p.name for p in program.parameters if p.name in as_weight - otherwise}
+
+
+def _constants(program):
+    """Names of values that do not depend on a parameter, or through which no gradient passes."""
+    found = {source.name for source in program.inputs}
+    for node in program.nodes:
+        if node.op in NO_GRADIENT or all(name in found for name in node.inputs):
+            found.add(node.name)
+    return found
+
+
+def _convolution(site):
+    strides, padding, groups = (list_of(site.node, key) for key in ("strides", "padding", "groups"))
+    weight, bias = (site.inputs[1:] + ["None"])[:2]
+    form = "F.conv2d(%s, %s, %s, %r, %r, 1, %d)"
+    return form % (site.inputs[0], weight, bias, strides, _sides(padding), groups)
+
+
+def _linear(site):
+    if site.node.inputs[1] in site.transposed:
+        return "F.linear(%s)" % ", ".join(site.inputs)
+    product = "paddle.matmul(%s, %s, transpose_y=True)" % tuple(site.inputs[:2])
+    return product if len(site.inputs) == 2 else "%s + %s" % (product, site.inputs[2])
+
+
+def _pool(form):
+    """Padding on four sides; it never counts in a mean, and a window's first maximum takes the gradient."""
+
+    def rule(site):
+        kernel, strides, padding = (list_of(site.node, key) for key in ("kernel", "strides", "padding"))
+        return form % (site.inputs[0], kernel, strides, _sides(padding))
+
+    return rule
+
+
+def _sides(padding):
+    top, bottom, left, right = padding
+    return [top, left] if (top, left) == (bottom, right) else padding
+
+
+def list_of(node, key):
+    """An attribute as Paddle's functions take it."""
+    value = node.attributes[key]
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _batch_norm(site):
+    x, scale, shift, mean, variance = site.inputs
+    kept, epsilon = 1.0 - site.node.attributes["momentum"], site.node.attributes["epsilon"]
+    return "F.batch_norm(%s, %s, %s, %s, %s, True, %r, %r)" % (x, mean, variance, scale, shift, kept, epsilon)
+
+
+def _local_response_norm(site):
+    size, alpha, beta, k = (site.node.attributes[key] for key in ("size", "alpha", "beta", "k"))
+    return "local_response_norm(%s, %d, %r, %r, %r)" % (site.inputs[0], size, alpha, beta, k)
+
+
+def _dropout(site):
+    rate = site.node.attributes["rate"]
+    return "F.dropout(%s, %r)" % (site.inputs[0], rate) if rate else site.inputs[0]
+
+
+def _binary_cross_entropy(site):
+    """Written out where the target is learnt: the library's own gives it no gradient."""
+    if site.node.inputs[1] in site.constant:
+        return "F.binary_cross_entropy_with_logits(%s, %s)" % tuple(site.inputs)
+    return "paddle.mean(F.softplus({0}) - {0} * {1})".format(*site.inputs)
+
+
+def _gaussian_kl(site):
+    share = -0.5 / site.shapes[site.node.inputs[0]][0]
+    return "paddle.sum(1.0 + {1} - {0} * {0} - paddle.exp({1})) * {2!r}".format(*(site.inputs + [share]))
+
+
+def _form(text):
+    return lambda site: text.format(*site.inputs)
+
+
+_RULES = {
+    "convolution": _convolution,
+    "linear": _linear,
+    "max_pool": _pool("F.max_pool2d(%s, %r, %r, %r)"),
+    "mean_pool": _pool("F.avg_pool2d(%s, %r, %r, %r)"),
+    "global_mean_pool": _form("paddle.mean({0}, [2, 3])"),
+    "batch_norm": _batch_norm,
+    "local_response_norm": _local_response_norm,
+    "relu": _form("F.relu({0})"),
+    "tanh": _form("paddle.tanh({0})"),
+    "sigmoid": _form("F.sigmoid({0})"),
+    "dropout": _dropout,
+    "flatten": _form("paddle.flatten({0}, 1)"),
+    "add": _form("{0} + {1}"),
+    "multiply": _form("{0} * {1}"),
+    "scale": lambda site: "%s * %r" % (site.inputs[0], site.node.attributes["factor"]),
+    "power": lambda site: "paddle.pow(%s, %r)" % (site.inputs[0], site.node.attributes["exponent"]),
+    "concat": lambda site: "paddle.concat([%s], 1)" % ", ".join(site.inputs),
+    "softmax_cross_entropy": _form("F.cross_entropy({0}, {1})"),
+    "mean_squared_error": _form("F.mse_loss({0}, {1})"),
+    "binary_cross_entropy": _binary_cross_entropy,
+    "gaussian_kl": _gaussian_kl,
+    "stop_gradient": _form("{0}.detach()"),
+    "bernoulli": _form("paddle.bernoulli({0}.detach())"),
+    "normal": lambda site: "paddle.randn(%r)" % (list_of(site.node, "shape"),),
+}
+
+FUSED = {"local_response_norm", "global_mean_pool"}

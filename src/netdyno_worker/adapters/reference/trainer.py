@@ -1,0 +1,153 @@
+"""The oracle: trains any program with numpy in float64, which other frameworks are compared with.
+
+It asks for precision "float32" because that is where parameters start and what it is compared with.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from netdyno_worker.adapters.reference.optimizers import OPTIMIZERS
+from netdyno_worker.contract import Trainer, Unsupported
+from netdyno_worker.program import nodes_for
+from netdyno_worker.reference_ops import KERNELS
+
+# One update's way through the graph: its nodes in order, and for each node which inputs need a gradient.
+Tape = namedtuple("Tape", "update nodes needed")
+
+
+def versions():
+    return {"numpy": np.__version__}
+
+
+def build(job):
+    if job.device != "cpu":
+        raise Unsupported("the reference computes on the cpu only, received device '%s'" % job.device)
+    if job.precision != "float32":
+        raise Unsupported(
+            "the reference computes in float64 from float32 values, received precision '%s'" % job.precision
+        )
+    return ReferenceTrainer(job)
+
+
+class ReferenceTrainer(Trainer):
+    """Walks a tape per update. Draws depend on seed and step only, so reading never changes later steps."""
+
+    def __init__(self, job):
+        self._program = job.program
+        self._seed = job.seed
+        self._parameters = {p.name: np.array(job.initial(p.name), np.float64) for p in job.program.parameters}
+        self._tapes = [_tape(job.program, update) for update in job.program.updates]
+        self._moments = {}
+        self._batch = {}
+        self._losses = {}
+        self._steps = 0
+
+    def feed(self, batch):
+        self._batch = {name: _widened(array) for name, array in batch.items()}
+
+    def step(self):
+        for tape in self._tapes:
+            values, kept = self._forward(tape.nodes)
+            self._losses[tape.update.name] = float(values[tape.update.loss])
+            self._move_statistics(tape.nodes, kept)
+            self._move_parameters(tape.update, self._gradients(tape, kept))
+        self._steps += 1
+
+    def wait(self):
+        """A numpy call returns when it has computed."""
+
+    def settings(self):
+        return {"arithmetic": "float64", "layout": "nchw"}
+
+    def _read_outputs(self):
+        values, _ = self._forward(nodes_for(self._program, self._program.outputs))
+        return {name: np.array(values[name]) for name in self._program.outputs}
+
+    def _read_parameters(self):
+        return {name: value.copy() for name, value in self._parameters.items()}
+
+    def _read_losses(self):
+        return dict(self._losses)
+
+    def _read_gradients(self):
+        found = {}
+        for tape in self._tapes:
+            gradients = self._gradients(tape, self._forward(tape.nodes)[1])
+            found.update({tape.update.name + "/" + name: np.array(g) for name, g in gradients.items()})
+        return found
+
+    def _forward(self, nodes):
+        """({name: value}, {node name: what its backward needs})."""
+        values = dict(self._batch)
+        values.update(self._parameters)
+        kept = {}
+        for node in nodes:
+            inputs = [values[name] for name in node.inputs]
+            values[node.name], kept[node.name] = KERNELS[node.op].forward(inputs, self._attributes(node))
+        return values, kept
+
+    def _gradients(self, tape, kept):
+        """{parameter: gradient of the loss}; `kept` is emptied, so that memory is freed during the backward pass."""
+        found = {tape.update.loss: np.float64(1.0)}
+        for node in reversed(tape.nodes):
+            memory = kept.pop(node.name)
+            needed = tape.needed[node.name]
+            if any(needed) and node.name in found:
+                gradients = KERNELS[node.op].backward(found.pop(node.name), memory, needed)
+                _accumulate(found, node.inputs, gradients, needed)
+        return {
+            name: found[name] if name in found else np.zeros_like(self._parameters[name])
+            for name in tape.update.parameters
+        }
+
+    def _attributes(self, node):
+        """A node's attributes, with a generator where it draws: new each step, the same in all its updates."""
+        if "seed" not in node.attributes:
+            return node.attributes
+        key = [self._seed % 2**32, node.attributes["seed"] % 2**32, self._steps]
+        return dict(node.attributes, random=np.random.RandomState(key))
+
+    def _move_statistics(self, nodes, kept):
+        for node in nodes:
+            if node.op == "batch_norm":
+                batch = kept[node.name]
+                unbiased = batch.variance * batch.count / max(batch.count - 1, 1)
+                for name, latest in zip(node.inputs[3:], (batch.mean, unbiased)):
+                    old = self._parameters[name]
+                    self._parameters[name] = old + node.attributes["momentum"] * (latest - old)
+
+    def _move_parameters(self, update, gradients):
+        rule = OPTIMIZERS[update.optimizer["kind"]]
+        for name, gradient in gradients.items():
+            moments = self._moments.setdefault((update.name, name), {})
+            self._parameters[name] -= rule(gradient, moments, update.optimizer)
+
+
+def _tape(program, update):
+    """Only what lies between the update's parameters and its loss is ever differentiated."""
+    nodes = nodes_for(program, [update.loss])
+    wanted = set(update.parameters)
+    needed = {}
+    for node in nodes:
+        passes = KERNELS[node.op].backward is not None
+        needed[node.name] = [passes and name in wanted for name in node.inputs]
+        if any(needed[node.name]):
+            wanted.add(node.name)
+    return Tape(update, nodes, needed)
+
+
+def _accumulate(found, names, gradients, needed):
+    """Add up by name; never in place, because an op may hand the same array to two inputs."""
+    for name, gradient, wanted in zip(names, gradients, needed):
+        if wanted:
+            found[name] = found[name] + gradient if name in found else gradient
+
+
+def _widened(array):
+    """Floats as float64, integers as they are."""
+    array = np.array(array)
+    return array.astype(np.float64) if array.dtype.kind == "f" else array
+
+
+UNSUPPORTED = {}

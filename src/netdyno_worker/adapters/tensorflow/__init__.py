@@ -1,0 +1,1 @@
+"""What the adapters of TensorFlow 1 and 2 share."""

@@ -1,0 +1,122 @@
+"""In which order values are kept in memory for TensorFlow: images NHWC, kernels HWIO, matrices (in, out).
+
+A flattened image is in HWC order where only linear layers read it: the rows of their matrices are put in that order
+once, so that no step has to transpose the image.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from netdyno_worker.program import shapes
+
+# shape: in the graph. view: the same elements with the axes that `axes` puts in another order. lies: in memory.
+Form = namedtuple("Form", "shape view axes lies")
+
+# Elementwise: the order of the elements does not matter to them.
+PASSING = ("relu", "tanh", "sigmoid", "dropout", "scale", "power", "stop_gradient")
+
+
+def laid(value, form, library):
+    """A value in the graph's order as it lies in memory; `library` is numpy or one with the same two functions."""
+    if form.axes is None:
+        return value
+    turned = library.transpose(library.reshape(value, form.view), form.axes)
+    return library.reshape(turned, form.lies)
+
+
+def restored(value, form, library):
+    """The reverse of laid()."""
+    if form.axes is None:
+        return value
+    turned = library.reshape(value, [form.view[axis] for axis in form.axes])
+    back = [int(axis) for axis in np.argsort(form.axes)]
+    return library.reshape(library.transpose(turned, back), form.shape)
+
+
+class Forms(object):
+    """The forms of a program's values: `of` by name, and what a node wants its inputs to be."""
+
+    def __init__(self, program):
+        self._shapes = shapes(program)
+        self._loose = _loose(program, self._shapes)
+        self.of = {name: natural(shape) for name, shape in self._shapes.items()}
+        for name, image in self._loose.items():
+            self.of[name] = flattened(self._shapes[name], image)
+        self.of.update(self._parameters(program))
+
+    def wanted(self, node, place):
+        """The form in which a node takes its input at `place`."""
+        name = node.inputs[place]
+        shape = self._shapes[name]
+        if place == 1 and node.op == "convolution":
+            return Form(shape, shape, (2, 3, 1, 0), tuple(shape[axis] for axis in (2, 3, 1, 0)))
+        if place == 1 and node.op == "linear":
+            return _matrix(shape, self._loose.get(node.inputs[0]))
+        return self.of[name] if name in self._loose else natural(shape)
+
+    def _parameters(self, program):
+        """As the first user wants it; another that needs it differently transposes it in every step."""
+        names = {parameter.name for parameter in program.parameters}
+        found = {}
+        for node in program.nodes:
+            for place, name in enumerate(node.inputs):
+                if name in names:
+                    found.setdefault(name, self.wanted(node, place))
+        return found
+
+
+def natural(shape):
+    """What inputs and most nodes have: images as NHWC, the rest as in the graph."""
+    if len(shape) != 4:
+        return Form(shape, shape, None, shape)
+    return Form(shape, shape, (0, 2, 3, 1), tuple(shape[axis] for axis in (0, 2, 3, 1)))
+
+
+def flattened(shape, image):
+    """Rows that are images of shape (channels, height, width), each in HWC order."""
+    if not order_matters(image):
+        return natural(shape)
+    return Form(shape, shape[:1] + tuple(image), (0, 2, 3, 1), shape)
+
+
+def order_matters(image):
+    """Whether flattening (channels, height, width) in another order gives something else."""
+    return image[0] > 1 and image[1] * image[2] > 1
+
+
+def _matrix(shape, image):
+    """(out, in) as (in, out), with rows as a flattened image has them."""
+    if image is None:
+        return Form(shape, shape, (1, 0), shape[::-1])
+    return Form(shape, shape[:1] + tuple(image), (2, 3, 1, 0), shape[::-1])
+
+
+def _loose(program, known):
+    """{name: image shape} of flattened images, and what passes them on, that only linear layers see."""
+    users = {}
+    for node in program.nodes:
+        for place, name in enumerate(node.inputs):
+            users.setdefault(name, []).append((node, place))
+    loose = {}
+    for node in program.nodes:
+        if node.op == "flatten" and len(known[node.inputs[0]]) == 4:
+            image = known[node.inputs[0]][1:]
+            seen = _seen_by_linears(node.name, users, program.outputs)
+            if order_matters(image):
+                loose.update(dict.fromkeys(seen, image))
+    return loose
+
+
+def _seen_by_linears(name, users, outputs):
+    """`name` and the elementwise nodes after it; none if anything but a linear layer reads one of them."""
+    seen, waiting = [], [name]
+    while waiting:
+        current = waiting.pop()
+        seen.append(current)
+        for node, place in users.get(current, []):
+            if node.op in PASSING:
+                waiting.append(node.name)
+            elif node.op != "linear" or place != 0:
+                return []
+    return [] if set(seen) & set(outputs) else seen

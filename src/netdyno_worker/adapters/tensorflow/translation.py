@@ -1,0 +1,203 @@
+"""What each op of a program means in TensorFlow, over NHWC images: put into a graph once, in versions 1 and 2."""
+
+from collections import namedtuple
+
+import numpy as np
+import tensorflow
+
+from netdyno_worker.adapters.kit.windows import axes_of
+from netdyno_worker.adapters.tensorflow.forms import Forms, flattened, laid, natural, restored
+from netdyno_worker.adapters.tensorflow.windows import Windows
+from netdyno_worker.program import nodes_for, shapes
+
+tf = getattr(tensorflow.compat, "v1", tensorflow)  # the interface that versions 1 and 2 share
+
+# pads_convolutions, pads_pools: they take padding on four sides. groups: a convolution takes groups.
+# batch_norm: function(x, scale, shift, epsilon) -> (y, batch mean, unbiased batch variance), of rank 4.
+# product_type: in which convolutions and matrix products are computed.
+Abilities = namedtuple("Abilities", "pads_convolutions pads_pools groups batch_norm product_type")
+# latest: {running statistic: (its value in this batch, how much that counts)}. gradients: in the parameters' order.
+Descent = namedtuple("Descent", "loss latest gradients")
+
+
+class Ops(object):
+    """Puts parts of one program into the current graph; values are tensors by name, ordered as `forms` says."""
+
+    def __init__(self, program, abilities):
+        self.forms = Forms(program)
+        self._program = program
+        self._shapes = shapes(program)
+        self._windows = Windows(abilities)
+        self._abilities = abilities
+
+    def draws(self, targets):
+        """{node: random tensor} where `targets` need one: drawn once a step, the same in all its updates."""
+        found = {}
+        for node in nodes_for(self._program, targets):
+            if node.op == "normal" or node.op == "bernoulli" or node.attributes.get("rate"):
+                draw = tf.random_normal if node.op == "normal" else tf.random_uniform
+                found[node.name] = draw(self.forms.of[node.name].lies, seed=node.attributes["seed"] % 2**31)
+        return found
+
+    def outputs(self, values, draws):
+        values = dict(values)
+        self._evaluate(nodes_for(self._program, self._program.outputs), values, draws)
+        return [_widened(values[name]) for name in self._program.outputs]
+
+    def descend(self, update, values, draws, scale=None):
+        """A Descent; its gradients are of the loss times `scale`. An op's are all computed before any is used: then
+        nothing reads a variable any more when it is changed, and version 2 need not copy it."""
+        parameters = [values[name] for name in update.parameters]
+        values = dict(values)
+        latest = self._evaluate(nodes_for(self._program, [update.loss]), values, draws)
+        loss = values[update.loss]
+        found = tf.gradients(loss if scale is None else loss * scale, parameters, gate_gradients=True)
+        gradients = [tf.zeros_like(p) if g is None else g for p, g in zip(parameters, found)]
+        return Descent(loss, latest, gradients)
+
+    def _evaluate(self, nodes, values, draws):
+        """Adds every node to `values`; returns the latest statistics."""
+        latest = {}
+        for node in nodes:
+            inputs = [self._as_wanted(node, place, values[name]) for place, name in enumerate(node.inputs)]
+            if node.op == "batch_norm":
+                values[node.name], statistics = self.batch_norm(node, *inputs[:3])
+                share = node.attributes["momentum"]
+                latest.update((name, (value, share)) for name, value in zip(node.inputs[3:], statistics))
+            elif node.name in draws:
+                values[node.name] = DRAWN[node.op](node, draws[node.name], *inputs)
+            elif node.op in SIMPLE:
+                values[node.name] = SIMPLE[node.op](node, *inputs)
+            else:
+                values[node.name] = getattr(self, node.op)(node, *inputs)
+        return latest
+
+    def _as_wanted(self, node, place, value):
+        have, want = self.forms.of[node.inputs[place]], self.forms.wanted(node, place)
+        return value if have == want else laid(restored(value, have, tf), want, tf)
+
+    def convolution(self, node, x, kernel, bias=None):
+        x, kernel = self._narrowed(x), self._narrowed(kernel)
+        y = self._windows.convolution(x, kernel, axes_of(node, self._shapes), node.attributes["groups"])
+        return y if bias is None else _biased(y, bias)
+
+    def linear(self, node, x, matrix, bias=None):
+        y = tf.matmul(self._narrowed(x), self._narrowed(matrix))
+        return y if bias is None else _biased(y, bias)
+
+    def max_pool(self, node, x):
+        return self._windows.max_pool(x, axes_of(node, self._shapes))
+
+    def mean_pool(self, node, x):
+        return tf.cast(self._windows.mean_pool(_widened(x), axes_of(node, self._shapes)), x.dtype)
+
+    def flatten(self, node, x):
+        rows = tf.reshape(x, node.shape)
+        source = self._shapes[node.inputs[0]]
+        have = flattened(node.shape, source[1:]) if len(source) == 4 else natural(node.shape)
+        return rows if have == self.forms.of[node.name] else restored(rows, have, tf)
+
+    def batch_norm(self, node, x, scale, shift):
+        """The normalised values, and (mean, unbiased variance) of this batch."""
+        images = x if len(node.shape) == 4 else tf.reshape(x, [node.shape[0], 1, 1, node.shape[1]])
+        y, mean, variance = self._abilities.batch_norm(images, scale, shift, node.attributes["epsilon"])
+        return (y if len(node.shape) == 4 else tf.reshape(y, node.shape)), (mean, variance)
+
+    def _narrowed(self, value):
+        return tf.cast(value, self._abilities.product_type)
+
+
+def _widened(value):
+    return tf.cast(value, tf.float32) if value.dtype.is_floating else value
+
+
+def _biased(y, bias):
+    """In float32: TensorFlow sums the gradient of a narrow bias in narrow numbers, with errors of a tenth."""
+    if y.dtype == bias.dtype:
+        return tf.nn.bias_add(y, bias)
+
+    @tf.custom_gradient
+    def add(y, bias):
+        def back(gradient):
+            return gradient, tf.reduce_sum(_widened(gradient), list(range(len(gradient.shape) - 1)))
+
+        return tf.nn.bias_add(y, tf.cast(bias, y.dtype)), back
+
+    return add(y, bias)
+
+
+def _alike(values):
+    """In float32 where they were rounded differently."""
+    return values if len({value.dtype for value in values}) == 1 else [_widened(value) for value in values]
+
+
+def _local_response_norm(node, x):
+    size, alpha, beta, k = (node.attributes[key] for key in ("size", "alpha", "beta", "k"))
+    y = tf.nn.local_response_normalization(_widened(x), size // 2, k, alpha / float(size), beta)
+    return tf.cast(y, x.dtype)
+
+
+def _global_mean_pool(node, x):
+    return tf.cast(tf.reduce_mean(_widened(x), [1, 2]), x.dtype)
+
+
+def _cross_entropy(node, logits, labels):
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=_widened(logits))
+    return tf.reduce_mean(losses)
+
+
+def _squared_error(node, x, target):
+    return tf.reduce_mean(tf.square(_widened(x) - _widened(target)))
+
+
+def _binary_cross_entropy(node, logits, target):
+    terms = tf.nn.sigmoid_cross_entropy_with_logits(labels=_widened(target), logits=_widened(logits))
+    return tf.reduce_mean(terms)
+
+
+def _gaussian_kl(node, mean, log_variance):
+    mean, log_variance = _widened(mean), _widened(log_variance)
+    terms = 1.0 + log_variance - tf.square(mean) - tf.exp(log_variance)
+    return tf.reduce_sum(terms) * (-0.5 / int(mean.shape[0]))
+
+
+def _dropout(node, drawn, x):
+    rate = node.attributes["rate"]
+    return x * (tf.cast(drawn >= rate, x.dtype) * tf.constant(1.0 / (1.0 - rate), x.dtype))
+
+
+SIMPLE = {
+    "relu": lambda node, x: tf.nn.relu(x),
+    "tanh": lambda node, x: tf.tanh(x),
+    "sigmoid": lambda node, x: tf.sigmoid(x),
+    "dropout": lambda node, x: x,  # of rate 0; others are drawn
+    "global_mean_pool": _global_mean_pool,
+    "local_response_norm": _local_response_norm,
+    "add": lambda node, *x: tf.add(*_alike(x)),
+    "multiply": lambda node, *x: tf.multiply(*_alike(x)),
+    "scale": lambda node, x: x * tf.constant(node.attributes["factor"], x.dtype),
+    "power": lambda node, x: tf.pow(x, tf.constant(node.attributes["exponent"], x.dtype)),
+    "concat": lambda node, *x: tf.concat(_alike(x), len(node.shape) - 1),
+    "stop_gradient": lambda node, x: tf.stop_gradient(x),
+    "softmax_cross_entropy": _cross_entropy,
+    "mean_squared_error": _squared_error,
+    "binary_cross_entropy": _binary_cross_entropy,
+    "gaussian_kl": _gaussian_kl,
+}
+
+DRAWN = {
+    "dropout": _dropout,
+    "bernoulli": lambda node, drawn, probability: tf.cast(drawn < _widened(probability), probability.dtype),
+    "normal": lambda node, drawn: drawn,
+}
+
+
+def placed(array, form):
+    """A numpy array in its order in memory; integers in the type that the losses take."""
+    kind = np.int64 if array.dtype.kind == "i" else np.float32
+    return np.array(laid(array, form, np), dtype=kind, order="C")
+
+
+def read_back(array, form):
+    """A copy in the graph's order."""
+    return np.array(restored(np.asarray(array), form, np), order="C")
