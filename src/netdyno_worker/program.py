@@ -2,20 +2,26 @@
 
 from collections import OrderedDict, namedtuple
 
-FORMAT = 1
+from netdyno_worker.contract import Unsupported
+
+FORMAT = 2
 
 Input = namedtuple("Input", "name shape draw")
 Parameter = namedtuple("Parameter", "name shape initial trainable")
 Node = namedtuple("Node", "name op inputs shape attributes")
 Update = namedtuple("Update", "name loss parameters optimizer")
-Program = namedtuple("Program", "inputs parameters nodes outputs updates")
+Stage = namedtuple("Stage", "name updates")
+# updates: those that a step makes; of the only stage, none for inference.
+Program = namedtuple("Program", "inputs parameters nodes outputs stages updates")
 
 
 def read_program(wire):
     """The program in a wire form; shapes and attributes that are lists become tuples."""
     if wire["format"] != FORMAT:
         raise ValueError("expected a graph of format %d, received %r" % (FORMAT, wire["format"]))
-    graph = wire["graph"]
+    graph, stages = wire["graph"], [_read_stage(stage) for stage in wire["stages"]]
+    if len(stages) > 1:
+        raise Unsupported("the worker trains one stage, received %s" % ", ".join(stage.name for stage in stages))
     return Program(
         inputs=[Input(i["name"], tuple(i["shape"]), i["draw"]) for i in graph["inputs"]],
         parameters=[
@@ -23,7 +29,8 @@ def read_program(wire):
         ],
         nodes=[_read_node(n) for n in graph["nodes"]],
         outputs=list(graph["outputs"]),
-        updates=[Update(u["name"], u["loss"], list(u["parameters"]), u["optimizer"]) for u in wire["updates"]],
+        stages=stages,
+        updates=stages[0].updates if stages else [],
     )
 
 
@@ -44,6 +51,11 @@ def shapes(program):
     """The shape of every value by name."""
     values = program.inputs + program.parameters + program.nodes
     return {value.name: value.shape for value in values}
+
+
+def _read_stage(stage):
+    updates = [Update(u["name"], u["loss"], list(u["parameters"]), u["optimizer"]) for u in stage["updates"]]
+    return Stage(stage["name"], updates)
 
 
 def _read_node(node):

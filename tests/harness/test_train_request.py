@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from netdyno.errors import NetdynoError
-from netdyno.graph.model import Training
 from netdyno.graph.wire import from_wire
 from netdyno.harness.request import WorkerSide
 from netdyno.harness.train_request import TrainingPlan, Transforms, train_request
@@ -112,8 +111,8 @@ def test_transforms_that_cannot_be_meant_are_refused(changes: dict[str, Any]) ->
 
 
 def test_a_network_that_does_not_classify_has_no_accuracy() -> None:
-    training = resolve(find_entry("lenet"), 2)
-    blind = Training(graph=replace(training.graph, outputs=("tanh1",)), updates=training.updates)
+    programme = resolve(find_entry("lenet"), 2)
+    blind = replace(programme, graph=replace(programme.graph, outputs=("tanh1",)))
     cell = Cell(**{**_request()["cell"], "threads": 1})
     with pytest.raises(NetdynoError, match="logits as the first output"):
         train_request(cell, blind, SIDE, _plan())

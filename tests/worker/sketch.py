@@ -44,4 +44,5 @@ class Sketch(object):
         self.updates.append({"name": name, "loss": loss, "parameters": parameters or trainable, "optimizer": whole})
 
     def wire(self, *outputs):
-        return {"format": 1, "graph": dict(self.graph, outputs=list(outputs)), "updates": self.updates}
+        stages = [{"name": "train", "updates": self.updates}] if self.updates else []
+        return {"format": 2, "graph": dict(self.graph, outputs=list(outputs)), "stages": stages}

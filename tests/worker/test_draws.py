@@ -64,7 +64,7 @@ class DrawsTest(unittest.TestCase):
 
 def weights(seed=1):
     parameters = [Parameter(name, (4,), UNIFORM, True) for name in "ab"]
-    return Weights(Program([], parameters, [], [], []), seed)
+    return Weights(Program([], parameters, [], [], [], []), seed)
 
 
 UNIFORM_BITS = "bb4d496d4ceb7f18"

@@ -25,7 +25,7 @@ class EveryGradientIsASlope(unittest.TestCase):
 
     def _check_case(self, wire):
         gradients = start(reference, wire).read("gradients")
-        for update in wire["updates"]:
+        for update in wire["stages"][0]["updates"]:
             for parameter in update["parameters"]:
                 gradient = gradients[update["name"] + "/" + parameter]
                 for place in _some_places(gradient):
@@ -58,14 +58,14 @@ class Vocabulary(unittest.TestCase):
 
     @unittest.skipIf(sys.version_info < (3, 11), "the host needs Python 3.11")
     def test_every_case_is_a_sound_training(self):
-        from netdyno.graph.check import check_training
+        from netdyno.graph.check import check_programme
         from netdyno.graph.wire import from_wire, to_wire
 
         for name in sorted(CASES):
             with self.subTest(case=name):
-                training = from_wire(CASES[name])
-                check_training(training)
-                self.assertEqual(to_wire(training), CASES[name])
+                programme = from_wire(CASES[name])
+                check_programme(programme)
+                self.assertEqual(to_wire(programme), CASES[name])
 
     def test_values_have_the_shapes_the_graph_says(self):
         for name in sorted(CASES):
@@ -79,7 +79,7 @@ class Vocabulary(unittest.TestCase):
 
 def _with_losses_as_outputs(wire):
     wire = copy.deepcopy(wire)
-    wire["graph"]["outputs"] = [update["loss"] for update in wire["updates"]]
+    wire["graph"]["outputs"] = [update["loss"] for update in wire["stages"][0]["updates"]]
     return wire
 
 

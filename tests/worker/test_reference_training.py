@@ -45,7 +45,7 @@ class Optimizers(unittest.TestCase):
 class Updates(unittest.TestCase):
     def test_each_update_moves_only_its_own_group(self):
         wire = dict(CASES["network/adversarial"])
-        wire["updates"] = wire["updates"][:1]
+        wire["stages"] = [dict(wire["stages"][0], updates=wire["stages"][0]["updates"][:1])]
         trainer = start(reference, wire)
         before = trainer.read("parameters")
         trainer.step()
@@ -110,9 +110,10 @@ class State(unittest.TestCase):
 
     def test_running_statistics_move_once_per_update(self):
         wire = dict(CASES["batch_norm/matrix"])
-        again = dict(wire["updates"][0], name="again")
-        still = dict(wire["updates"][0]["optimizer"], learning_rate=1e-30)
-        wire["updates"] = [dict(wire["updates"][0], optimizer=still), dict(again, optimizer=still)]
+        (update,) = wire["stages"][0]["updates"]
+        still = dict(update["optimizer"], learning_rate=1e-30)
+        updates = [dict(update, name=name, optimizer=still) for name in ("train", "again")]
+        wire["stages"] = [{"name": "train", "updates": updates}]
         trainer = start(reference, wire)
         mean = trainer.read("parameters")["x"].mean(axis=0)
         trainer.step()
@@ -180,6 +181,12 @@ class Draws(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
+    def test_several_stages_are_refused_by_name(self):
+        wire = dict(CASES["network/sgd"])
+        wire["stages"] = [dict(wire["stages"][0], name=name) for name in ("first", "second")]
+        with self.assertRaisesRegex(Unsupported, "one stage, received first, second"):
+            start(reference, wire)
+
     def test_other_devices_and_precisions_are_refused_with_a_reason(self):
         for change in ({"device": "cuda"}, {"precision": "float16"}):
             with self.assertRaisesRegex(Unsupported, "received"):

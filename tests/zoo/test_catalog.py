@@ -94,31 +94,31 @@ def test_an_entry_without_a_width_of_its_own_is_proved_on_its_dataset() -> None:
 
 @pytest.mark.parametrize("entry", entries(IMAGES), ids=lambda entry: f"{entry.network}-{entry.dataset.name}")
 def test_image_networks_train_everything_they_can_with_momentum(entry: Entry) -> None:
-    training = resolve(entry, 2)
-    (update,) = training.updates
+    programme = resolve(entry, 2)
+    (update,) = programme.updates()
     assert (update.name, update.loss) == ("train", "loss")
-    assert update.parameters == tuple(p.name for p in training.graph.parameters if p.trainable)
+    assert update.parameters == tuple(p.name for p in programme.graph.parameters if p.trainable)
     assert update.optimizer == Optimizer(kind="momentum", learning_rate=entry.learning_rate, momentum=0.9)
-    assert training.graph.shapes()[training.graph.outputs[0]] == (2, entry.dataset.classes)
+    assert programme.graph.shapes()[programme.graph.outputs[0]] == (2, entry.dataset.classes)
 
 
 @pytest.mark.parametrize("entry", entries(VECTORS), ids=lambda entry: entry.network)
 def test_fully_connected_networks_train_by_plain_sgd_as_dlbench_did(entry: Entry) -> None:
-    training = resolve(entry, 2)
-    (update,) = training.updates
+    programme = resolve(entry, 2)
+    (update,) = programme.updates()
     assert update.optimizer == Optimizer(kind="sgd", learning_rate=0.01)
-    assert update.parameters == tuple(parameter.name for parameter in training.graph.parameters)
-    ops = [node.op for node in training.graph.nodes]
+    assert update.parameters == tuple(parameter.name for parameter in programme.graph.parameters)
+    ops = [node.op for node in programme.graph.nodes]
     assert ops.count("sigmoid") == ops.count("linear") - 1 == (6 if entry.network == "fcn8" else 3)
 
 
 @pytest.mark.parametrize("dataset", ["vectors4096", "vectors1024"])
 def test_nearly_all_of_the_instrument_is_matrix_products(dataset: str) -> None:
     entry = find_entry("matmul", dataset)
-    training = resolve(entry, entry.batch)
+    programme = resolve(entry, entry.batch)
     width = entry.dataset.channels
     products = 8 * 3 - 1  # forward, and two backward but for the input of the first
-    assert 2 * products * entry.batch * width**2 == pytest.approx(totals(training).step_flops, rel=0.01)
+    assert 2 * products * entry.batch * width**2 == pytest.approx(totals(programme).step_flops, rel=0.01)
 
 
 @every_entry
@@ -199,7 +199,7 @@ def test_a_batch_of_nothing_is_refused() -> None:
 
 def test_the_learning_rate_of_an_entry_reaches_its_update() -> None:
     entry = replace(find_entry("lenet"), learning_rate=0.5)
-    assert resolve(entry, 1).updates[0].optimizer.learning_rate == 0.5
+    assert resolve(entry, 1).updates()[0].optimizer.learning_rate == 0.5
 
 
 def test_datasets_are_found_by_name() -> None:

@@ -60,9 +60,9 @@ def test_it_may_define_its_own_updates(tmp_path: Path) -> None:
             net.update(loss, ["encoder", "decoder"], optimizer=Optimizer(kind="adam", learning_rate=0.001))
             return copy
     """
-    training = resolve(load_network(f"{_file(tmp_path, text)}:auto_encoder", MNIST), 8)
-    assert training.updates[0].optimizer.kind == "adam"
-    assert [drawn.name for drawn in training.graph.inputs] == ["images"]
+    programme = resolve(load_network(f"{_file(tmp_path, text)}:auto_encoder", MNIST), 8)
+    assert programme.updates()[0].optimizer.kind == "adam"
+    assert [drawn.name for drawn in programme.graph.inputs] == ["images"]
 
 
 @pytest.mark.parametrize("reference", ["nets.py", "nets.py:", "nets:mine", ":mine", ""])

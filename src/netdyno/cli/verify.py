@@ -107,8 +107,8 @@ def _references(networks: list[Entry], prover: Prover, size: Size) -> list[Proof
         form = entry if size.full else reduced(entry)
         title = f"{entry.network}/{entry.dataset.name} at batch {size.batch}, {_extent(form)}"
         with talk.status(f"reference {place} of {len(networks)}: {title}", refresh_per_second=2):
-            training = resolve(form, size.batch)
-            cases.append(prover.case((entry.network, entry.dataset.name), training))
+            programme = resolve(form, size.batch)
+            cases.append(prover.case((entry.network, entry.dataset.name), programme))
         left_s = (time.monotonic() - start) / place * (len(networks) - place)
         talk.print(f"[{place}/{len(networks)}] reference: {title}, {duration(left_s)} left", markup=False)
     return cases

@@ -1,10 +1,10 @@
-"""Is this graph sound? Every complaint names the node, what was expected and what was received."""
+"""Is this graph sound? Every error names the node, what was expected and what was received."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
-from netdyno.graph.model import Graph, Node, Optimizer, Shape, Training, Update
+from netdyno.graph.model import Graph, Node, Optimizer, Programme, Shape, Update
 from netdyno.graph.ops import OPS, Op
 from netdyno.graph.shapes import ShapeError
 
@@ -12,17 +12,15 @@ OPTIMIZERS = ("sgd", "momentum", "adam")
 DRAWS = ("uniform", "normal", "integers")
 
 
-def check_training(training: Training) -> None:
-    """Raise NetdynoError at the first thing that is wrong."""
-    graph = training.graph
+def check_programme(programme: Programme) -> None:
+    """Raise NetdynoError at the first mistake."""
+    graph = programme.graph
     _check_names(graph)
     _check_nodes(graph)
     for output in graph.outputs:
         _expect(output in graph.shapes(), f"output '{output}'", "the name of a value", output)
-    _expect(bool(training.updates), "a training", "at least one update", "none")
-    names = [update.name for update in training.updates]
-    _expect(len(set(names)) == len(names), "updates", "names used once", names)
-    for update in training.updates:
+    _check_stages(programme)
+    for update in programme.updates():
         _check_update(update, graph)
 
 
@@ -82,6 +80,17 @@ def _check_state(node: Node, state: set[str]) -> None:
     for role, name in zip(OPS[node.op].inputs, node.inputs, strict=False):
         if role in OPS[node.op].stateful:
             _expect(name in state, f"node '{node.name}'", f"state as its {role}", f"'{name}'")
+
+
+def _check_stages(programme: Programme) -> None:
+    """Updates are named once over all stages, because losses and gradients are read by their names."""
+    for what, names in (
+        ("stages", [stage.name for stage in programme.stages]),
+        ("updates", [update.name for update in programme.updates()]),
+    ):
+        _expect(len(set(names)) == len(names), what, "names used once", names)
+    for stage in programme.stages:
+        _expect(bool(stage.updates), f"stage '{stage.name}'", "at least one update", "none")
 
 
 def _check_arity(name: str, op: Op, count: int) -> None:

@@ -100,8 +100,20 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Training:
-    """What a worker is asked to train: a graph and the updates that one step makes, in order."""
+class Stage:
+    """A phase of a programme: each of its steps makes `updates` in order."""
+
+    name: str
+    updates: tuple[Update, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Programme:
+    """What is done with a graph: stages, one after the other; none for inference."""
 
     graph: Graph
-    updates: tuple[Update, ...]
+    stages: tuple[Stage, ...] = ()
+
+    def updates(self) -> list[Update]:
+        """The updates of all stages, in order."""
+        return [update for stage in self.stages for update in stage.updates]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import prod
 
 from netdyno.graph.cost import Cost
-from netdyno.graph.model import Graph, Node, Shape, Training
+from netdyno.graph.model import Graph, Node, Programme, Shape
 from netdyno.graph.ops import OPS
 
 BYTES = 4  # every value is counted as float32, whatever precision it is later computed in
@@ -23,9 +23,9 @@ class Totals:
     kept_bytes: int
 
 
-def totals(training: Training) -> Totals:
+def totals(programme: Programme) -> Totals:
     """Add up every node, with the gradient that no first layer needs left out, and the updates."""
-    graph = training.graph
+    graph = programme.graph
     costs = node_costs(graph)
     wanted = _need_gradient(graph)
     backward = sum(
@@ -39,7 +39,7 @@ def totals(training: Training) -> Totals:
         parameters=graph.parameter_count(),
         macs=sum(cost.macs for cost in costs),
         forward_flops=forward,
-        step_flops=forward + backward + _update_flops(training),
+        step_flops=forward + backward + _update_flops(programme),
         parameter_bytes=BYTES * graph.parameter_count(),
         kept_bytes=kept_bytes(graph),
     )
@@ -84,11 +84,11 @@ def _cost(node: Node, shapes: dict[str, Shape]) -> Cost:
     return OPS[node.op].cost([shapes[name] for name in node.inputs], node.shape, node.attributes)
 
 
-def _update_flops(training: Training) -> int:
+def _update_flops(programme: Programme) -> int:
     per_number = {"sgd": 2, "momentum": 4, "adam": 12}
-    shapes = training.graph.shapes()
+    shapes = programme.graph.shapes()
     return sum(
         per_number[update.optimizer.kind] * prod(shapes[name])
-        for update in training.updates
+        for update in programme.updates()
         for name in update.parameters
     )

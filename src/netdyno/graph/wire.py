@@ -1,4 +1,4 @@
-"""How a training crosses the process boundary: JSON with a version and a content digest."""
+"""How a programme crosses the process boundary: JSON with a version and a content digest."""
 
 import hashlib
 import json
@@ -7,36 +7,36 @@ from dataclasses import asdict
 from typing import Any
 
 from netdyno.errors import NetdynoError
-from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Training, Update
+from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Programme, Stage, Update
 
-FORMAT = 1
+FORMAT = 2
 
 
-def to_wire(training: Training) -> dict[str, Any]:
+def to_wire(programme: Programme) -> dict[str, Any]:
     """Plain JSON data; tuples become lists."""
-    data: dict[str, Any] = json.loads(json.dumps({"format": FORMAT, **asdict(training)}))
+    data: dict[str, Any] = json.loads(json.dumps({"format": FORMAT, **asdict(programme)}))
     return data
 
 
-def from_wire(data: Mapping[str, Any]) -> Training:
-    """The training that `to_wire` was given."""
+def from_wire(data: Mapping[str, Any]) -> Programme:
+    """The programme that `to_wire` was given."""
     if data.get("format") != FORMAT:
         raise NetdynoError(f"a graph: expected format {FORMAT}, received {data.get('format')!r}.")
     graph = data["graph"]
-    return Training(
+    return Programme(
         graph=Graph(
             inputs=tuple(_input(value) for value in graph["inputs"]),
             parameters=tuple(_parameter(value) for value in graph["parameters"]),
             nodes=tuple(_node(value) for value in graph["nodes"]),
             outputs=tuple(graph["outputs"]),
         ),
-        updates=tuple(_update(value) for value in data["updates"]),
+        stages=tuple(_stage(value) for value in data["stages"]),
     )
 
 
-def digest(training: Training) -> str:
+def digest(programme: Programme) -> str:
     """Sixteen hex digits that change with anything that is trained."""
-    text = json.dumps(to_wire(training), sort_keys=True, separators=(",", ":"))
+    text = json.dumps(to_wire(programme), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -64,6 +64,10 @@ def _node(data: Mapping[str, Any]) -> Node:
         shape=tuple(data["shape"]),
         attributes=attributes,
     )
+
+
+def _stage(data: Mapping[str, Any]) -> Stage:
+    return Stage(name=data["name"], updates=tuple(_update(value) for value in data["updates"]))
 
 
 def _update(data: Mapping[str, Any]) -> Update:

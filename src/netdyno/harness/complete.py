@@ -6,7 +6,7 @@ from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
 from netdyno.frameworks.spec import Spec, find_spec
-from netdyno.graph.model import Training
+from netdyno.graph.model import Programme
 from netdyno.harness.suite import Wish
 from netdyno.results.cell import FIELDS, Cell
 from netdyno.zoo.catalog import Entry, find_entry, resolve
@@ -54,7 +54,7 @@ class Bench:
             return load_network(str(self.folder / network), find_dataset(dataset or DEFAULT_CUSTOM_DATASET))
         return find_entry(network, dataset)
 
-    def training(self, cell: Cell) -> Training:
+    def programme(self, cell: Cell) -> Programme:
         """What the cell trains."""
         return resolve(self.entry(cell.network, cell.dataset), cell.batch)
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from netdyno.graph.model import Training
+from netdyno.graph.model import Programme
 from netdyno.graph.wire import to_wire
 from netdyno.harness.request import SEED, ProofCase
 from netdyno.harness.worker_file import source_files
@@ -22,13 +22,13 @@ class References:
 
     folder: Path
 
-    def case(self, name: str, training: Training) -> ProofCase:
+    def case(self, name: str, programme: Programme) -> ProofCase:
         """The network as a case to prove, with the file where its reference is or will be."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        case = ProofCase(name=name, training=training, arrays=self.folder)
-        asked = json.dumps([to_wire(training), case.steps, case.batches, SEED], sort_keys=True)
+        case = ProofCase(name=name, programme=programme, arrays=self.folder)
+        asked = json.dumps([to_wire(programme), case.steps, case.batches, SEED], sort_keys=True)
         digest = hashlib.sha256((asked + _sources_digest()).encode()).hexdigest()[:20]
-        return ProofCase(name=name, training=training, arrays=self.folder / f"{digest}.npz")
+        return ProofCase(name=name, programme=programme, arrays=self.folder / f"{digest}.npz")
 
     def missing(self, cases: list[ProofCase]) -> list[ProofCase]:
         """Those without arrays; the others are marked as used just now."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.spec import Spec
-from netdyno.graph.model import Training
+from netdyno.graph.model import Programme
 from netdyno.graph.wire import to_wire
 from netdyno.harness.events import PROTOCOL
 from netdyno.harness.worker_file import worker_hash
@@ -35,26 +35,28 @@ class WorkerSide:
         )
 
 
-def measure_request(cell: Cell, training: Training, side: WorkerSide, settings: Mapping[str, Any]) -> dict[str, Any]:
+def measure_request(
+    cell: Cell, programme: Programme, side: WorkerSide, settings: Mapping[str, Any]
+) -> dict[str, Any]:
     """Measure one cell."""
     return {
         **_common("measure", side, cell.device, cell.threads),
         "precision": cell.precision,
         "execution": cell.execution,
         "cell": cell.as_dict(),
-        "training": to_wire(training),
+        "training": to_wire(programme),
         "settings": dict(settings),
     }
 
 
-def fit_request(cell: Cell, training: Training, side: WorkerSide, steps: int) -> dict[str, Any]:
+def fit_request(cell: Cell, programme: Programme, side: WorkerSide, steps: int) -> dict[str, Any]:
     """Find out whether the cell's batch fits: train so many steps and tell the memory."""
     return {
         **_common("fit", side, cell.device, cell.threads),
         "precision": cell.precision,
         "execution": cell.execution,
         "cell": cell.as_dict(),
-        "training": to_wire(training),
+        "training": to_wire(programme),
         "steps": steps,
     }
 
@@ -64,7 +66,7 @@ class ProofCase:
     """Gradients on `batches` batches and `steps` updates; the reference writes `arrays`, others compare with it."""
 
     name: str
-    training: Training
+    programme: Programme
     arrays: Path
     steps: int = 3
     batches: int = 3
@@ -90,7 +92,7 @@ def prove_request(cases: list[ProofCase], side: WorkerSide, manner: ProofManner)
         "cases": [
             {
                 "name": case.name,
-                "training": to_wire(case.training),
+                "training": to_wire(case.programme),
                 "arrays": str(case.arrays),
                 "steps": case.steps,
                 "batches": case.batches,

@@ -1,8 +1,8 @@
 """Which networks there are, on which dataset, where they come from and what is published about their size."""
 
 from netdyno.errors import NetdynoError, unknown
-from netdyno.graph.check import check_training
-from netdyno.graph.model import Draw, Training
+from netdyno.graph.check import check_programme
+from netdyno.graph.model import Draw, Programme
 from netdyno.zoo.alexnet import alexnet, alexnet_cifar10, alexnet_owt
 from netdyno.zoo.builder import Net
 from netdyno.zoo.datasets import CIFAR10, IMAGENET, MNIST
@@ -43,14 +43,14 @@ def find_entry(network: str, dataset: str | None = None) -> Entry:
     raise NetdynoError(f"network '{network}': expected a dataset among {names}, received '{dataset}'.")
 
 
-def resolve(entry: Entry, batch: int, *, image_size: int | None = None) -> Training:
+def resolve(entry: Entry, batch: int, *, image_size: int | None = None) -> Programme:
     """The graph and updates of an entry for one batch size, checked."""
     size = entry.image_size if image_size is None else image_size
     net = Net(batch=batch, classes=entry.dataset.classes, learning_rate=entry.learning_rate)
     images = net.input("images", (batch, entry.dataset.channels, size, size), Draw(kind="normal"))
-    training = net.training(entry.build(net, images))
-    check_training(training)
-    return training
+    programme = net.programme(entry.build(net, images))
+    check_programme(programme)
+    return programme
 
 
 _IMAGES = (

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
-from netdyno.graph.check import check_training
+from netdyno.graph.check import check_programme
 from netdyno.graph.totals import totals
 from netdyno.zoo.builder import Net, Value
 from netdyno.zoo.catalog import Entry, Recipe, resolve
@@ -94,7 +94,7 @@ def _checked(net: Net, output: object) -> Value:
     wanted = (net.batch, net.classes)
     if not net.has_updates and output.shape != wanted:
         raise NetdynoError(f"expected logits of shape {list(wanted)}, received {list(output.shape)}.")
-    check_training(net.training(output))
+    check_programme(net.programme(output))
     return output
 
 

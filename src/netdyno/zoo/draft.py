@@ -7,7 +7,7 @@ from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
 from netdyno.graph.check import resolve_shape
-from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Shape, Training, Update
+from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Programme, Shape, Stage, Update
 
 SHORT_NAMES = {"convolution": "conv", "batch_norm": "bn", "local_response_norm": "lrn"}
 
@@ -31,7 +31,9 @@ class Draft:
         self._parameters: dict[str, Parameter] = {}
         self._nodes: dict[str, Node] = {}
         self._updates: dict[str, Update] = {}
+        self._stages: dict[str, str] = {}  # of each update
         self._scope = ""
+        self._stage = "train"
         self._draws = 0
 
     @property
@@ -75,6 +77,15 @@ class Draft:
         finally:
             self._scope = outer
 
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Updates made inside are those of a stage; stages run one after the other."""
+        outer, self._stage = self._stage, name
+        try:
+            yield
+        finally:
+            self._stage = outer
+
     def update(
         self,
         loss: Value,
@@ -89,6 +100,7 @@ class Draft:
         """
         if name in self._updates:
             raise NetdynoError(f"update '{name}': expected a name used once, received it twice.")
+        self._stages[name] = self._stage
         self._updates[name] = Update(
             name=name,
             loss=loss.name,
@@ -100,7 +112,7 @@ class Draft:
     def has_updates(self) -> bool:
         return bool(self._updates)
 
-    def training(self, output: Value) -> Training:
+    def programme(self, output: Value) -> Programme:
         """What was written down. A network without updates of its own classifies: `output` are its logits."""
         if not self._updates:
             self.update(self.node("softmax_cross_entropy", output, self.labels, name="loss"))
@@ -110,7 +122,12 @@ class Draft:
             nodes=tuple(self._nodes.values()),
             outputs=(output.name,),
         )
-        return Training(graph=graph, updates=tuple(self._updates.values()))
+        names = dict.fromkeys(self._stages.values())
+        stages = [Stage(name=name, updates=tuple(self._of_stage(name))) for name in names]
+        return Programme(graph=graph, stages=tuple(stages))
+
+    def _of_stage(self, stage: str) -> list[Update]:
+        return [update for name, update in self._updates.items() if self._stages[name] == stage]
 
     def _trainable(self) -> tuple[str, ...]:
         return tuple(name for name, parameter in self._parameters.items() if parameter.trainable)
