@@ -6,13 +6,17 @@ from netdyno_worker.contract import Unsupported
 
 FORMAT = 2
 
-Input = namedtuple("Input", "name shape draw")
-Parameter = namedtuple("Parameter", "name shape initial trainable")
-Node = namedtuple("Node", "name op inputs shape attributes")
+# kind: "image", "sequence" or "plain", of a parameter also "kernel": what the axes mean. dtype: "float" or "integer".
+Input = namedtuple("Input", "name shape draw kind dtype")
+Parameter = namedtuple("Parameter", "name shape initial trainable kind")
+Node = namedtuple("Node", "name op inputs shape kind attributes")
 Update = namedtuple("Update", "name loss parameters optimizer")
 Stage = namedtuple("Stage", "name updates")
-# updates: those that a step makes; of the only stage, none for inference.
-Program = namedtuple("Program", "inputs parameters nodes outputs stages updates")
+# What is true of every node of an op. roles: of its inputs, the last one repeats. weights: roles that are learnt.
+# state: roles that steps change without learning. elementwise, blocks_gradient, random, loss: bool.
+Facts = namedtuple("Facts", "roles weights state elementwise blocks_gradient random loss")
+# updates: those that a step makes; of the only stage, none for inference. facts: {op: Facts} of the ops in it.
+Program = namedtuple("Program", "inputs parameters nodes outputs stages updates facts")
 
 
 def read_program(wire):
@@ -23,14 +27,13 @@ def read_program(wire):
     if len(stages) > 1:
         raise Unsupported("the worker trains one stage, received %s" % ", ".join(stage.name for stage in stages))
     return Program(
-        inputs=[Input(i["name"], tuple(i["shape"]), i["draw"]) for i in graph["inputs"]],
-        parameters=[
-            Parameter(p["name"], tuple(p["shape"]), p["initial"], p["trainable"]) for p in graph["parameters"]
-        ],
+        inputs=[Input(**dict(i, shape=tuple(i["shape"]))) for i in graph["inputs"]],
+        parameters=[Parameter(**dict(p, shape=tuple(p["shape"]))) for p in graph["parameters"]],
         nodes=[_read_node(n) for n in graph["nodes"]],
         outputs=list(graph["outputs"]),
         stages=stages,
         updates=stages[0].updates if stages else [],
+        facts={op: Facts(**facts) for op, facts in wire["facts"].items()},
     )
 
 
@@ -53,6 +56,12 @@ def shapes(program):
     return {value.name: value.shape for value in values}
 
 
+def inputs_by_role(program, node):
+    """[(role, name of the input)] of a node, in order."""
+    roles = program.facts[node.op].roles
+    return [(roles[min(place, len(roles) - 1)], name) for place, name in enumerate(node.inputs)]
+
+
 def _read_stage(stage):
     updates = [Update(u["name"], u["loss"], list(u["parameters"]), u["optimizer"]) for u in stage["updates"]]
     return Stage(stage["name"], updates)
@@ -60,4 +69,4 @@ def _read_stage(stage):
 
 def _read_node(node):
     attributes = {k: tuple(v) if isinstance(v, list) else v for k, v in node["attributes"].items()}
-    return Node(node["name"], node["op"], list(node["inputs"]), tuple(node["shape"]), attributes)
+    return Node(**dict(node, shape=tuple(node["shape"]), attributes=attributes))

@@ -59,6 +59,11 @@ def batch_norm_backward(gradient, kept, needed):
     return [centred * (kept.scale / kept.deviation).reshape(aligned), to_scale, to_shift, None, None]
 
 
+def latest_state(kept):
+    """What running statistics move towards: the batch's mean and unbiased variance."""
+    return kept.mean, kept.variance * kept.count / max(kept.count - 1, 1)
+
+
 def local_response_norm(inputs, attributes):
     x = inputs[0]
     rate = attributes["alpha"] / attributes["size"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from netdyno.errors import NetdynoError
-from netdyno.graph.check import ancestors, check_programme, resolve_shape
+from netdyno.graph.check import ancestors, check_programme, resolve_kind, resolve_shape
 from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Programme, Shape, Stage, Update
 
 NORMAL = Draw(kind="normal")
@@ -16,10 +16,11 @@ STATE = Parameter(name="seen", shape=(5,), initial=NORMAL, trainable=False)
 LINEAR = Node(name="fc", op="linear", inputs=("x", "w"), shape=(2, 3))
 LOSS = Node(name="loss", op="softmax_cross_entropy", inputs=("fc", "labels"), shape=())
 UPDATE = Update(name="train", loss="loss", parameters=("w",), optimizer=Optimizer(kind="sgd", learning_rate=0.1))
+LABELS = Input(name="labels", shape=(2,), draw=Draw(kind="integers", high=3), dtype="integer")
 GRAPH = Graph(
     inputs=(
         Input(name="x", shape=(2, 5), draw=NORMAL),
-        Input(name="labels", shape=(2,), draw=Draw(kind="integers", high=3)),
+        LABELS,
     ),
     parameters=(WEIGHT, STATE),
     nodes=(LINEAR, LOSS),
@@ -158,7 +159,13 @@ def test_a_wrong_node_is_refused_by_name(node: Node, complaint: str) -> None:
         ("mean_squared_error", [(2, 5), (5, 2)], {}, "expected inputs of one shape"),
         ("scale", [(2, 5)], {"factor": float("nan")}, "factor: expected a number, received nan"),
         ("scale", [(2, 5)], {"factor": True}, "factor: expected a number, received True"),
-        ("normal", [], {"seed": 1, "shape": (2, 0)}, "shape: expected a list of whole numbers over 0"),
+        ("normal", [], {"seed": 1, "shape": (2, 4), "kind": "kernel"}, "kind: expected a kind among"),
+        (
+            "normal",
+            [],
+            {"seed": 1, "shape": (2, 0), "kind": "plain"},
+            "shape: expected a list of whole numbers over 0",
+        ),
         ("dropout", [(2, 5)], {"rate": 0.5, "seed": -1}, "seed: expected a whole number"),
     ],
 )
@@ -167,6 +174,44 @@ def test_wrong_shapes_and_attributes_are_refused_by_name(
 ) -> None:
     with pytest.raises(NetdynoError, match=f"node 'it'.*{complaint}"):
         resolve_shape("it", op, shapes, attributes)
+
+
+@pytest.mark.parametrize(
+    ("op", "kinds", "complaint"),
+    [
+        ("convolution", ["plain", "kernel"], "expected a value of kind 'image', received one of kind 'plain'"),
+        ("convolution", ["image", "plain"], "expected a value of kind 'kernel', received one of kind 'plain'"),
+        ("linear", ["image", "plain"], "expected a value of kind 'plain', received one of kind 'image'"),
+        ("max_pool", ["sequence"], "expected a value of kind 'image'"),
+        ("add", ["image", "plain"], "expected a value of kind 'image', received one of kind 'plain'"),
+    ],
+)
+def test_a_wrong_kind_of_value_is_refused_by_name(op: str, kinds: list[str], complaint: str) -> None:
+    with pytest.raises(NetdynoError, match=f"node 'it' \\({op}\\): {complaint}"):
+        resolve_kind("it", op, kinds, {})
+
+
+@pytest.mark.parametrize(
+    ("programme", "complaint"),
+    [
+        (_with(nodes=(replace(LINEAR, kind="image"), LOSS)), "node 'fc': expected kind 'plain', received 'image'"),
+        (_with(inputs=(replace(GRAPH.inputs[0], kind="kernel"), LABELS)), "input 'x': expected a kind among"),
+        (_with(inputs=(replace(GRAPH.inputs[0], kind="image"), LABELS)), r"'x' \(image\): expected 4 axes"),
+        (_with(parameters=(replace(WEIGHT, kind="matrix"), STATE)), "parameter 'w': expected a kind among"),
+        (_with(inputs=(GRAPH.inputs[0], replace(LABELS, dtype="int"))), "input 'labels': expected a dtype among"),
+        (_with(inputs=(GRAPH.inputs[0], replace(LABELS, draw=NORMAL))), "input 'labels': expected integers drawn as"),
+        (
+            _with(inputs=(GRAPH.inputs[0], replace(LABELS, draw=NORMAL, dtype="float"))),
+            "node 'loss': expected integers as its labels, received 'labels'",
+        ),
+        (
+            _with(inputs=(replace(GRAPH.inputs[0], draw=LABELS.draw, dtype="integer"), LABELS)),
+            "node 'fc': expected floats as its x, received 'x'",
+        ),
+    ],
+)
+def test_kinds_and_types_are_checked(programme: Programme, complaint: str) -> None:
+    _refused(programme, complaint)
 
 
 def test_running_statistics_must_be_state() -> None:

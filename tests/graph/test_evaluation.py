@@ -37,7 +37,7 @@ def _norm(net: Net, x: Value) -> Value:
 def _network(name: str) -> Programme:
     """With dropout and a classifier behind."""
     net = Net(batch=4, classes=3, learning_rate=0.1)
-    images = net.input("images", (4, 2, 3, 3), Draw(kind="normal"))
+    images = net.input("images", (4, 2, 3, 3), Draw(kind="normal"), kind="image")
     return net.programme(net.classifier(net.dropout(NETWORKS[name](net, images), 0.5), name="fc"))
 
 
@@ -83,7 +83,7 @@ def test_a_batch_norm_takes_the_convolution_before_it_in() -> None:
 
 def test_a_convolution_that_others_read_too_stays() -> None:
     net = Net(batch=2, classes=3, learning_rate=0.1)
-    x = net.convolution(net.input("x", (2, 2, 3, 3), Draw(kind="normal")), 4, 1)
+    x = net.convolution(net.input("x", (2, 2, 3, 3), Draw(kind="normal"), kind="image"), 4, 1)
     programme = net.programme(net.classifier(net.flatten(net.add(_norm(net, x), x)), name="fc"))
     evaluation = evaluation_of(programme)
     check_programme(evaluation.programme)

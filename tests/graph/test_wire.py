@@ -28,7 +28,7 @@ LAYERS = {
     "dropout": lambda net, x: net.dropout(x, 0.25),
     "residual": lambda net, x: net.add(x, net.scale(x, 0.5)),
     "gate": lambda net, x: net.multiply(x, net.bernoulli(net.sigmoid(x))),
-    "noise": lambda net, x: net.add(x, net.normal(x.shape)),
+    "noise": lambda net, x: net.add(x, net.normal(x.shape, kind=x.kind)),
     "branches": lambda net, x: net.concat(x, net.stop_gradient(x)),
 }
 
@@ -38,7 +38,7 @@ def programmes(draw: st.DrawFn) -> Programme:
     """A small random chain of layers that ends in a classifier."""
     net = Net(batch=draw(st.integers(1, 4)), classes=draw(st.integers(2, 5)), learning_rate=0.1)
     side = draw(st.integers(1, 9))
-    x: Value = net.input("images", (net.batch, 2, side, side), Draw(kind="normal"))
+    x: Value = net.input("images", (net.batch, 2, side, side), Draw(kind="normal"), kind="image")
     for layer in draw(st.lists(st.sampled_from(sorted(LAYERS)), max_size=6)):
         x = LAYERS[layer](net, x)
     return net.programme(net.classifier(net.flatten(x)))
@@ -68,8 +68,25 @@ def test_the_wire_form_holds_plain_json_only() -> None:
         "op": "convolution",
         "inputs": ["images", "conv1.weight", "conv1.bias"],
         "shape": [2, 6, 28, 28],
+        "kind": "image",
         "attributes": {"strides": [1, 1], "padding": [2, 2, 2, 2], "groups": 1},
     }
+
+
+def test_the_facts_of_the_ops_that_are_used_travel_with_them() -> None:
+    facts = to_wire(resolve(find_entry("lenet"), 2))["facts"]
+    assert sorted(facts) == ["convolution", "flatten", "linear", "mean_pool", "softmax_cross_entropy", "tanh"]
+    assert facts["tanh"] == {
+        "roles": ["x"],
+        "weights": [],
+        "state": [],
+        "elementwise": True,
+        "blocks_gradient": False,
+        "random": False,
+        "loss": False,
+    }
+    assert facts["convolution"]["weights"] == ["weight", "bias"]
+    assert facts["softmax_cross_entropy"]["loss"]
 
 
 def test_another_format_is_refused() -> None:
@@ -96,4 +113,4 @@ def test_the_digest_changes_with_batch_learning_rate_and_names() -> None:
 
 def test_the_digest_of_lenet_stays_what_it_was() -> None:
     """Stored records point at networks by digest: if this changes, LeNet is another network than before."""
-    assert digest(resolve(find_entry("lenet"), 64)) == "52bdcab35c62186b"
+    assert digest(resolve(find_entry("lenet"), 64)) == "53981b1fc30f3ddd"

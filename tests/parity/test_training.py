@@ -32,7 +32,7 @@ TOLERANCE = 1e-3  # of losses: rounding, grown over a few steps
 def _network() -> Programme:
     """A norm that follows a convolution, and one that does not."""
     net = Net(batch=BATCH, classes=3, learning_rate=0.01)
-    x = net.input("images", (BATCH, 3, SIDE - 2, SIDE - 2), Draw(kind="normal"))
+    x = net.input("images", (BATCH, 3, SIDE - 2, SIDE - 2), Draw(kind="normal"), kind="image")
     x = net.tanh(net.batch_norm(net.convolution(x, 8, 3, pad=1, bias=False)))
     x = net.batch_norm(net.mean_pool(x, 2, 2))
     return net.programme(net.classifier(net.flatten(x)))

@@ -63,8 +63,8 @@ class DrawsTest(unittest.TestCase):
 
 
 def weights(seed=1):
-    parameters = [Parameter(name, (4,), UNIFORM, True) for name in "ab"]
-    return Weights(Program([], parameters, [], [], [], []), seed)
+    parameters = [Parameter(name, (4,), UNIFORM, True, "plain") for name in "ab"]
+    return Weights(Program([], parameters, [], [], [], [], {}), seed)
 
 
 UNIFORM_BITS = "bb4d496d4ceb7f18"

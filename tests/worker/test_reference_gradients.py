@@ -52,12 +52,19 @@ class Vocabulary(unittest.TestCase):
         self.assertEqual(sorted(KERNELS), sorted(OPS))
         self.assertEqual(reference.UNSUPPORTED, {})
 
+    @unittest.skipIf(sys.version_info < (3, 11), "the host needs Python 3.11")
+    def test_the_facts_that_small_programs_carry_are_those_of_the_host(self):
+        from netdyno.graph.wire import from_wire, to_wire
+
+        for name in sorted(CASES):
+            self.assertEqual(CASES[name]["facts"], to_wire(from_wire(CASES[name]))["facts"])
+
     def test_every_op_with_a_certain_outcome_has_a_case(self):
         shown = {name.split("/")[0] for name in CASES} - {"network"}
         self.assertEqual(sorted(set(KERNELS) - shown), ["normal"])
 
     @unittest.skipIf(sys.version_info < (3, 11), "the host needs Python 3.11")
-    def test_every_case_is_a_sound_training(self):
+    def test_every_case_is_a_sound_programme(self):
         from netdyno.graph.check import check_programme
         from netdyno.graph.wire import from_wire, to_wire
 

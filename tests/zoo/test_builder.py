@@ -19,7 +19,7 @@ def net() -> Net:
 
 @pytest.fixture
 def images(net: Net) -> Value:
-    return net.input("images", (4, 6, 8, 8), Draw(kind="normal"))
+    return net.input("images", (4, 6, 8, 8), Draw(kind="normal"), kind="image")
 
 
 def _parameters(net: Net, output: Value) -> dict[str, Parameter]:

@@ -90,18 +90,18 @@ def _map(node: Node, before: Node | None, row: Folded) -> Node:
     if before is not None:
         return replace(before, name=node.name, inputs=(before.inputs[0], row.weight, row.bias))
     inputs = (node.inputs[0], row.weight, row.bias)
-    if len(node.shape) == 2:
+    if node.kind == "plain":
         return Node(name=node.name, op="linear", inputs=inputs, shape=node.shape)
     window = {"strides": (1, 1), "padding": (0, 0, 0, 0), "groups": 1}
-    return Node(name=node.name, op="convolution", inputs=inputs, shape=node.shape, attributes=window)
+    return Node(name=node.name, op="convolution", inputs=inputs, shape=node.shape, attributes=window, kind=node.kind)
 
 
 def _parameters(graph: Graph, before: Node | None, row: Folded, node: Node) -> tuple[Parameter, Parameter]:
     channels = node.shape[1]
-    identity: Shape = (channels, channels) if len(node.shape) == 2 else (channels, channels, 1, 1)
+    identity: Shape = (channels, channels) if node.kind == "plain" else (channels, channels, 1, 1)
     shape = graph.shapes()[before.inputs[1]] if before else identity
     return (
-        Parameter(name=row.weight, shape=shape, initial=constant(1.0)),
+        Parameter(name=row.weight, shape=shape, initial=constant(1.0), kind="kernel" if len(shape) == 4 else "plain"),
         Parameter(name=row.bias, shape=(channels,), initial=constant(0.0)),
     )
 

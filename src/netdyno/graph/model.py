@@ -29,16 +29,19 @@ class Input:
     name: str
     shape: Shape
     draw: Draw
+    kind: str = "plain"  # "image", "sequence" or "plain": what its axes mean
+    dtype: str = "float"  # or "integer": labels, tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A value kept between steps: learnt if `trainable`, else state such as running statistics."""
+    """A value kept between steps: learnt if `trainable`, else state such as running statistics, or a constant."""
 
     name: str
     shape: Shape
     initial: Draw
     trainable: bool = True
+    kind: str = "plain"  # or "kernel", the weight of a convolution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,7 @@ class Node:
     op: str
     inputs: tuple[str, ...]
     shape: Shape
+    kind: str = "plain"  # as the op's rule gives it
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -63,7 +67,11 @@ class Graph:
 
     def values(self) -> list["Input | Parameter | Node"]:
         """Everything that has a name and a shape: inputs, parameters, then nodes in order."""
-        return [*self.inputs, *self.parameters, *self.nodes]
+        return [*self.leaves(), *self.nodes]
+
+    def leaves(self) -> list["Input | Parameter"]:
+        """What nodes start from: inputs, then parameters."""
+        return [*self.inputs, *self.parameters]
 
     def shapes(self) -> dict[str, Shape]:
         """The shape of every value by name."""

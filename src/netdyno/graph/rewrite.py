@@ -27,7 +27,7 @@ def _without_draw(node: Node, renamed: dict[str, str]) -> list[Node]:
         renamed[node.name] = zeros
         return [
             node,
-            Node(name=zeros, op="scale", inputs=(node.name,), shape=node.shape, attributes={"factor": 0.0}),
+            replace(node, name=zeros, op="scale", inputs=(node.name,), attributes={"factor": 0.0}),
         ]
     return [node]
 

@@ -75,7 +75,7 @@ def _need_gradient(graph: Graph) -> set[str]:
     """Values through which a gradient flows to a trainable parameter."""
     wanted = {parameter.name for parameter in graph.parameters if parameter.trainable}
     for node in graph.nodes:
-        if OPS[node.op].differentiable and wanted.intersection(node.inputs):
+        if not OPS[node.op].blocks_gradient and wanted.intersection(node.inputs):
             wanted.add(node.name)
     return wanted
 

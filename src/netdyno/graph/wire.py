@@ -8,14 +8,15 @@ from typing import Any
 
 from netdyno.errors import NetdynoError
 from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Programme, Stage, Update
+from netdyno.graph.ops import OPS
 
 FORMAT = 2
 
 
 def to_wire(programme: Programme) -> dict[str, Any]:
-    """Plain JSON data; tuples become lists."""
-    data: dict[str, Any] = json.loads(json.dumps({"format": FORMAT, **asdict(programme)}))
-    return data
+    """Plain JSON data with the facts of the ops that it uses; tuples become lists."""
+    ops = sorted({node.op for node in programme.graph.nodes})
+    return {**_content(programme), "facts": {op: _plain(asdict(OPS[op].facts())) for op in ops}}
 
 
 def from_wire(data: Mapping[str, Any]) -> Programme:
@@ -35,35 +36,35 @@ def from_wire(data: Mapping[str, Any]) -> Programme:
 
 
 def digest(programme: Programme) -> str:
-    """Sixteen hex digits that change with anything that is trained."""
-    text = json.dumps(to_wire(programme), sort_keys=True, separators=(",", ":"))
+    """Sixteen hex digits that change with anything that is computed."""
+    text = json.dumps(_content(programme), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def _content(programme: Programme) -> dict[str, Any]:
+    return _plain({"format": FORMAT, **asdict(programme)})
+
+
+def _plain(data: dict[str, Any]) -> dict[str, Any]:
+    """As it comes back from JSON."""
+    back: dict[str, Any] = json.loads(json.dumps(data))
+    return back
+
+
 def _input(data: Mapping[str, Any]) -> Input:
-    return Input(name=data["name"], shape=tuple(data["shape"]), draw=Draw(**data["draw"]))
+    return Input(**{**data, "shape": tuple(data["shape"]), "draw": Draw(**data["draw"])})
 
 
 def _parameter(data: Mapping[str, Any]) -> Parameter:
-    return Parameter(
-        name=data["name"],
-        shape=tuple(data["shape"]),
-        initial=Draw(**data["initial"]),
-        trainable=data["trainable"],
-    )
+    return Parameter(**{**data, "shape": tuple(data["shape"]), "initial": Draw(**data["initial"])})
 
 
 def _node(data: Mapping[str, Any]) -> Node:
     attributes = {
         key: tuple(value) if isinstance(value, list) else value for key, value in data["attributes"].items()
     }
-    return Node(
-        name=data["name"],
-        op=data["op"],
-        inputs=tuple(data["inputs"]),
-        shape=tuple(data["shape"]),
-        attributes=attributes,
-    )
+    made = {"inputs": tuple(data["inputs"]), "shape": tuple(data["shape"]), "attributes": attributes}
+    return Node(**{**data, **made})
 
 
 def _stage(data: Mapping[str, Any]) -> Stage:

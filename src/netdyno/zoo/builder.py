@@ -120,8 +120,8 @@ class Net(Draft):
     def bernoulli(self, probability: Value, *, name: str | None = None) -> Value:
         return self.node("bernoulli", probability, name=name, seed=self._seed())
 
-    def normal(self, shape: Shape, *, name: str | None = None) -> Value:
-        return self.node("normal", name=name, seed=self._seed(), shape=tuple(shape))
+    def normal(self, shape: Shape, *, kind: str = "plain", name: str | None = None) -> Value:
+        return self.node("normal", name=name, seed=self._seed(), shape=tuple(shape), kind=kind)
 
     def flatten(self, x: Value, *, name: str | None = None) -> Value:
         return self.node("flatten", x, name=name)
@@ -158,7 +158,8 @@ class Net(Draft):
         shape = checked_shape(f"{name}.weight", shape)
         field = prod(shape[2:])
         limit = initial(shape[1] * field, shape[0] * field)
-        weight = self.parameter(f"{name}.weight", shape, Draw(kind="uniform", low=-limit, high=limit))
+        kind = "kernel" if len(shape) == 4 else "plain"
+        weight = self.parameter(f"{name}.weight", shape, Draw(kind="uniform", low=-limit, high=limit), kind=kind)
         if not bias:
             return [weight]
         return [weight, self.parameter(f"{name}.bias", shape[:1], constant(0.0))]

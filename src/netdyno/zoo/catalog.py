@@ -47,7 +47,7 @@ def resolve(entry: Entry, batch: int, *, image_size: int | None = None) -> Progr
     """The graph and updates of an entry for one batch size, checked."""
     size = entry.image_size if image_size is None else image_size
     net = Net(batch=batch, classes=entry.dataset.classes, learning_rate=entry.learning_rate)
-    images = net.input("images", (batch, entry.dataset.channels, size, size), Draw(kind="normal"))
+    images = net.input("images", (batch, entry.dataset.channels, size, size), Draw(kind="normal"), kind="image")
     programme = net.programme(entry.build(net, images))
     check_programme(programme)
     return programme

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
-from netdyno.graph.check import resolve_shape
+from netdyno.graph.check import resolve_kind, resolve_shape
 from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Programme, Shape, Stage, Update
 
 SHORT_NAMES = {"convolution": "conv", "batch_norm": "bn", "local_response_norm": "lrn"}
@@ -18,6 +18,7 @@ class Value:
 
     name: str
     shape: Shape
+    kind: str = "plain"
 
 
 class Draft:
@@ -41,21 +42,25 @@ class Draft:
         """One class number per image; asking for them makes them an input of the network."""
         if "labels" not in self._inputs:
             draw = Draw(kind="integers", low=0.0, high=float(self.classes))
-            self._inputs["labels"] = Input(name="labels", shape=(self.batch,), draw=draw)
+            self._inputs["labels"] = Input(name="labels", shape=(self.batch,), draw=draw, dtype="integer")
         return Value("labels", self._inputs["labels"].shape)
 
-    def input(self, name: str, shape: Shape, draw: Draw) -> Value:
-        """A value fed from outside."""
+    def input(self, name: str, shape: Shape, draw: Draw, *, kind: str = "plain") -> Value:
+        """A value fed from outside; of integers where integers are drawn."""
         name = self._new_name(name)
-        self._inputs[name] = Input(name=name, shape=checked_shape(name, shape), draw=draw)
-        return Value(name, shape)
+        dtype = "integer" if draw.kind == "integers" else "float"
+        self._inputs[name] = Input(name=name, shape=checked_shape(name, shape), draw=draw, kind=kind, dtype=dtype)
+        return Value(name, shape, kind)
 
-    def parameter(self, name: str, shape: Shape, initial: Draw, *, trainable: bool = True) -> Value:
+    def parameter(
+        self, name: str, shape: Shape, initial: Draw, *, trainable: bool = True, kind: str = "plain"
+    ) -> Value:
         """A value kept between steps. Layers make their own; one that several nodes share is made by hand."""
         name = self._new_name(name)
         shape = checked_shape(name, shape)
-        self._parameters[name] = Parameter(name=name, shape=shape, initial=initial, trainable=trainable)
-        return Value(name, shape)
+        made = Parameter(name=name, shape=shape, initial=initial, trainable=trainable, kind=kind)
+        self._parameters[name] = made
+        return Value(name, shape, kind)
 
     def node(self, op: str, *inputs: Value, name: str | None = None, **attributes: Any) -> Value:
         """Any operation of the table, with its attributes spelled out; every layer ends here."""
@@ -63,9 +68,10 @@ class Draft:
         for value in inputs:
             self._expect_own(name, value)
         shape = resolve_shape(name, op, [value.shape for value in inputs], attributes)
+        kind = resolve_kind(name, op, [value.kind for value in inputs], attributes)
         names = tuple(value.name for value in inputs)
-        self._nodes[name] = Node(name=name, op=op, inputs=names, shape=shape, attributes=attributes)
-        return Value(name, shape)
+        self._nodes[name] = Node(name=name, op=op, inputs=names, shape=shape, kind=kind, attributes=attributes)
+        return Value(name, shape, kind)
 
     @contextmanager
     def scope(self, name: str) -> Iterator[None]:
