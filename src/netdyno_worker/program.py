@@ -62,6 +62,15 @@ def inputs_by_role(program, node):
     return [(roles[min(place, len(roles) - 1)], name) for place, name in enumerate(node.inputs)]
 
 
+def constants(program):
+    """Names of the parameters that no update and no step changes."""
+    changing = {p.name for p in program.parameters if p.trainable}
+    for node in program.nodes:
+        state = program.facts[node.op].state
+        changing.update(name for role, name in inputs_by_role(program, node) if role in state)
+    return {p.name for p in program.parameters} - changing
+
+
 def _read_stage(stage):
     updates = [Update(u["name"], u["loss"], list(u["parameters"]), u["optimizer"]) for u in stage["updates"]]
     return Stage(stage["name"], updates)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from netdyno.frameworks.fused import fused_ops
 from netdyno.frameworks.spec import specs
 from netdyno.graph import wire
 from netdyno.graph.ops import OPS
@@ -34,6 +35,11 @@ def test_an_adapter_gives_a_reason_for_every_op_it_does_not_train(path):
     unsupported = _literals(path)["UNSUPPORTED"]
     assert set(unsupported) <= set(OPS)
     assert all(isinstance(reason, str) and reason for reason in unsupported.values())
+
+
+@pytest.mark.parametrize("spec", specs().values(), ids=lambda spec: spec.name)
+def test_what_an_adapter_has_fused_are_composite_ops(spec):
+    assert fused_ops(spec) <= {name for name, op in OPS.items() if op.composite}
 
 
 def test_every_adapter_has_a_spec_and_every_spec_an_adapter():

@@ -67,6 +67,7 @@ CASES = [
     _elementwise("add", (IMAGES, IMAGES), (1, 0)),
     _elementwise("multiply", (VECTORS, VECTORS), (1, 2)),
     _elementwise("scale", (VECTORS,), (1, 1), factor=-0.5),
+    _elementwise("power", (VECTORS,), (10, 12), exponent=-0.75),
     Case("concat", (IMAGES,), IMAGES),
     Case("concat", (IMAGES, (2, 1, 6, 6), IMAGES), (2, 9, 6, 6)),
     Case("concat", (VECTORS, VECTORS), (2, 10)),

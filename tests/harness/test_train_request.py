@@ -14,7 +14,8 @@ from netdyno.harness.train_request import TrainingPlan, Transforms, train_reques
 from netdyno.results.cell import Cell
 from netdyno.zoo.catalog import find_entry, resolve
 
-SIDE = WorkerSide(adapter="reference", adapter_path=(), module_path=(), worker_hash="abc")
+FUSED = frozenset({"global_mean_pool", "local_response_norm"})
+SIDE = WorkerSide(adapter="reference", adapter_path=(), module_path=(), worker_hash="abc", fused=FUSED)
 GREY = Transforms(mean=(0.13,), std=(0.31,))
 
 

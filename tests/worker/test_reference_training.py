@@ -9,7 +9,7 @@ from small_programs import CASES, Sketch, job_for, start
 from netdyno_worker.adapters import reference
 from netdyno_worker.contract import Unsupported
 
-BOTH = ("network/residual", "network/adversarial")
+BOTH = ("network/residual in primitives", "network/adversarial")
 
 
 class Optimizers(unittest.TestCase):
@@ -62,7 +62,7 @@ class Updates(unittest.TestCase):
         self.assertEqual(trainer.read("losses"), {"first": 4.0, "second": 4.0})
 
     def test_losses_are_those_before_the_update_and_fall(self):
-        trainer = start(reference, CASES["network/residual"])
+        trainer = start(reference, CASES["network/residual in primitives"])
         expected = float(trainer.read("outputs")["loss"])
         trainer.step()
         self.assertEqual(trainer.read("losses"), {"train": expected})

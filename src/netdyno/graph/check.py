@@ -10,8 +10,8 @@ from netdyno.graph.ops import OPS, Op
 from netdyno.graph.shapes import ShapeError
 
 OPTIMIZERS = ("sgd", "momentum", "adam")
-DRAWS = ("uniform", "normal")  # of parameters
-INPUT_DRAWS = (*DRAWS, "integers")
+DRAWS = ("uniform", "normal", "band")  # of parameters
+INPUT_DRAWS = ("uniform", "normal", "integers")
 DTYPES = ("float", "integer")
 
 

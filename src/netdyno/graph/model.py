@@ -12,7 +12,10 @@ Shape = tuple[int, ...]
 class Draw:
     """How values are drawn by name and seed; a uniform draw of zero width is a constant."""
 
-    kind: str  # "uniform" and "integers" lie in [low, high); "normal" has mean 0 and deviation 1
+    kind: (
+        str  # "uniform" and "integers" lie in [low, high); "normal" has mean 0 and deviation 1; "band" is 1 in row r
+    )
+    # and column c of a matrix where c − r lies in [low, high], and 0 elsewhere
     low: float = 0.0
     high: float = 1.0
 

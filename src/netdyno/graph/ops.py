@@ -45,6 +45,7 @@ class Op:
     blocks_gradient: bool = False
     random: bool = False
     loss: bool = False
+    composite: bool = False  # has a decomposition into primitives in `lower`
 
     def roles(self) -> tuple[str, ...]:
         """The roles without their marks; the last one repeats where there may be any number."""
@@ -137,7 +138,7 @@ OPS: dict[str, Op] = {
     ),
     "mean_pool": Op(inputs=("x",), attributes=_POOL, shape=shapes.pool, kind=kinds.image, cost=cost.pool),
     "global_mean_pool": Op(
-        inputs=("x",), shape=shapes.global_mean_pool, kind=kinds.pooled, cost=cost.per_element(1, 1)
+        composite=True, inputs=("x",), shape=shapes.global_mean_pool, kind=kinds.pooled, cost=cost.per_element(1, 1)
     ),
     "batch_norm": Op(
         inputs=("x", "scale", "shift", "running_mean", "running_variance"),
@@ -150,6 +151,7 @@ OPS: dict[str, Op] = {
         state=("running_mean", "running_variance"),
     ),
     "local_response_norm": Op(
+        composite=True,
         inputs=("x",),
         attributes={"size": _ODD, "alpha": _POSITIVE, "beta": _POSITIVE, "k": _POSITIVE},
         shape=shapes.local_response_norm,
@@ -208,6 +210,15 @@ OPS: dict[str, Op] = {
         kind=kinds.same,
         elementwise=True,
         cost=cost.per_element(1, 1),
+    ),
+    "power": Op(
+        inputs=("x",),
+        attributes={"exponent": _ANY_NUMBER},
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        cost=cost.per_element(10, 12),
+        keeps=("x",),
     ),
     "concat": Op(inputs=("x*",), shape=shapes.concat, kind=kinds.same, cost=cost.free),
     "softmax_cross_entropy": Op(

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from netdyno.frameworks.environments import Interpreter
+from netdyno.frameworks.fused import fused_ops
 from netdyno.frameworks.spec import Spec
+from netdyno.graph.lower import lowered
 from netdyno.graph.model import Programme
 from netdyno.graph.wire import to_wire
 from netdyno.harness.events import PROTOCOL
@@ -24,6 +26,11 @@ class WorkerSide:
     adapter_path: tuple[str, ...]
     module_path: tuple[str, ...]
     worker_hash: str
+    fused: frozenset[str] = frozenset()  # composite ops that the adapter has a kernel for
+
+    def wire(self, programme: Programme) -> dict[str, Any]:
+        """The programme as this adapter is given it: composite ops that it does not know are lowered."""
+        return to_wire(lowered(programme, self.fused))
 
     @classmethod
     def of(cls, spec: Spec, interpreter: Interpreter, worker: Path) -> "WorkerSide":
@@ -32,6 +39,7 @@ class WorkerSide:
             adapter_path=(str(spec.worker_path),) if spec.worker_path else (),
             module_path=interpreter.module_path,
             worker_hash=worker_hash(worker),
+            fused=fused_ops(spec),
         )
 
 
@@ -44,7 +52,7 @@ def measure_request(
         "precision": cell.precision,
         "execution": cell.execution,
         "cell": cell.as_dict(),
-        "training": to_wire(programme),
+        "training": side.wire(programme),
         "settings": dict(settings),
     }
 
@@ -56,7 +64,7 @@ def fit_request(cell: Cell, programme: Programme, side: WorkerSide, steps: int) 
         "precision": cell.precision,
         "execution": cell.execution,
         "cell": cell.as_dict(),
-        "training": to_wire(programme),
+        "training": side.wire(programme),
         "steps": steps,
     }
 
@@ -92,7 +100,7 @@ def prove_request(cases: list[ProofCase], side: WorkerSide, manner: ProofManner)
         "cases": [
             {
                 "name": case.name,
-                "training": to_wire(case.programme),
+                "training": side.wire(case.programme),
                 "arrays": str(case.arrays),
                 "steps": case.steps,
                 "batches": case.batches,

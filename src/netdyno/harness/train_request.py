@@ -7,7 +7,6 @@ from typing import Any
 from netdyno.errors import NetdynoError
 from netdyno.graph.evaluation import evaluation_of, needs_other_graph
 from netdyno.graph.model import Programme
-from netdyno.graph.wire import to_wire
 from netdyno.harness.request import SEED, WorkerSide, measure_request
 from netdyno.results.cell import Cell
 
@@ -62,10 +61,10 @@ def train_request(cell: Cell, programme: Programme, side: WorkerSide, plan: Trai
     _expect_classifier(cell, programme)
     asked = measure_request(cell, programme, side, {})
     del asked["settings"]
-    return {**asked, "task": "train", "seed": plan.seed, "plan": _plan(cell, programme, plan)}
+    return {**asked, "task": "train", "seed": plan.seed, "plan": _plan(cell, programme, side, plan)}
 
 
-def _plan(cell: Cell, programme: Programme, plan: TrainingPlan) -> dict[str, Any]:
+def _plan(cell: Cell, programme: Programme, side: WorkerSide, plan: TrainingPlan) -> dict[str, Any]:
     evaluation = evaluation_of(programme) if needs_other_graph(programme) else None
     answering = evaluation.programme if evaluation else programme
     return {
@@ -83,7 +82,7 @@ def _plan(cell: Cell, programme: Programme, plan: TrainingPlan) -> dict[str, Any
         "loading_threads": plan.loading_threads or cell.threads,
         "logits": answering.graph.outputs[0],
         "evaluation": evaluation
-        and {"training": to_wire(evaluation.programme), "folded": [asdict(row) for row in evaluation.folded]},
+        and {"training": side.wire(evaluation.programme), "folded": [asdict(row) for row in evaluation.folded]},
     }
 
 

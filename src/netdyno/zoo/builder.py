@@ -135,6 +135,10 @@ class Net(Draft):
     def scale(self, x: Value, factor: float, *, name: str | None = None) -> Value:
         return self.node("scale", x, name=name, factor=float(factor))
 
+    def power(self, x: Value, exponent: float, *, name: str | None = None) -> Value:
+        """To a constant exponent; every value of `x` must be over 0."""
+        return self.node("power", x, name=name, exponent=float(exponent))
+
     def concat(self, *values: Value, name: str | None = None) -> Value:
         """Side by side along the channels."""
         return self.node("concat", *values, name=name)

@@ -8,8 +8,8 @@ from collections import namedtuple
 import numpy as np
 
 from netdyno_worker.contract import Trainer, Unsupported
+from netdyno_worker.oracle.ops import KERNELS, latest_state
 from netdyno_worker.program import inputs_by_role, nodes_for
-from netdyno_worker.reference_ops import KERNELS, latest_state
 
 # One update's way through the graph: its nodes in order, and for each node which inputs need a gradient.
 Tape = namedtuple("Tape", "update nodes needed")
