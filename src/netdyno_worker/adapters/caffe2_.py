@@ -222,3 +222,4 @@ def _has_ideep():
 
 
 UNSUPPORTED = {}
+FUSED = {"global_mean_pool", "local_response_norm"}

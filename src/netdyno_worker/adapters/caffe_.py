@@ -250,3 +250,4 @@ def _refuse_common_parameters(program):
 
 
 UNSUPPORTED = {}
+FUSED = {"global_mean_pool", "local_response_norm"}

@@ -245,3 +245,4 @@ def _device(name):
 
 
 UNSUPPORTED = {}
+FUSED = {"global_mean_pool", "local_response_norm"}

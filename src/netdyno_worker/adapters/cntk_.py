@@ -188,3 +188,4 @@ def _choose_device(kind):
 
 
 UNSUPPORTED = {}
+FUSED = {"global_mean_pool", "local_response_norm"}

@@ -240,3 +240,4 @@ def _read_values(pairs, forms):
 
 
 UNSUPPORTED = {}
+FUSED = {"global_mean_pool", "local_response_norm"}

@@ -156,3 +156,4 @@ def _copied(array):
 
 
 UNSUPPORTED = {}
+FUSED = {"global_mean_pool", "local_response_norm"}

@@ -201,3 +201,4 @@ def _context(device):
 
 
 UNSUPPORTED = {}
+FUSED = {"global_mean_pool", "local_response_norm"}

@@ -280,3 +280,4 @@ def _refuse(job):
 
 
 UNSUPPORTED = {}
+FUSED = {"global_mean_pool", "local_response_norm"}

@@ -212,3 +212,4 @@ def _array(tensor):
 
 
 UNSUPPORTED = {}
+FUSED = {"global_mean_pool", "local_response_norm"}

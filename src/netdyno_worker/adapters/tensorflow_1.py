@@ -185,3 +185,4 @@ ABILITIES = Abilities(
 )
 
 UNSUPPORTED = {}
+FUSED = {"global_mean_pool", "local_response_norm"}

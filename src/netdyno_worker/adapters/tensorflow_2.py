@@ -243,3 +243,4 @@ def _prepare_device(job):
 
 
 UNSUPPORTED = {}
+FUSED = {"global_mean_pool", "local_response_norm"}

@@ -153,3 +153,4 @@ def _adam(parameters, gradients, optimizer):
 RULES = {"sgd": _sgd, "momentum": _momentum, "adam": _adam}
 
 UNSUPPORTED = {}
+FUSED = {"global_mean_pool", "local_response_norm"}
