@@ -112,7 +112,7 @@ def test_dropout_or_batch_norm_need_another_graph(network: str) -> None:
     assert needs_other_graph(resolve(find_entry(network), 2))
 
 
-@pytest.mark.parametrize("entry", entries("images"), ids=lambda entry: f"{entry.network}-{entry.dataset.name}")
+@pytest.mark.parametrize("entry", entries("cnn"), ids=lambda entry: f"{entry.network}-{entry.dataset}")
 def test_every_network_of_images_has_a_sound_one_for_evaluation(entry: Any) -> None:
     evaluation = evaluation_of(resolve(entry, 2))
     check_programme(evaluation.programme)
@@ -120,5 +120,5 @@ def test_every_network_of_images_has_a_sound_one_for_evaluation(entry: Any) -> N
     assert not ops & {"batch_norm", "dropout", "bernoulli"}
     assert (
         math.prod(evaluation.programme.graph.shapes()[evaluation.programme.graph.outputs[0]])
-        == 2 * entry.dataset.classes
+        == 2 * entry.items.classes
     )

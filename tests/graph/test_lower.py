@@ -64,7 +64,7 @@ def test_what_is_fused_stays_as_it_is(name: str) -> None:
     assert lowered(programme, frozenset(COMPOSITE)) == programme
 
 
-@pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.network}-{entry.dataset.name}")
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.network}-{entry.dataset}")
 def test_every_network_can_be_lowered_and_learns_the_same_parameters(entry: Entry) -> None:
     programme = resolve(entry, 2)
     low = lowered(programme, NONE)

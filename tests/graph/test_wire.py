@@ -53,7 +53,7 @@ def test_any_chain_is_sound_and_comes_back_as_it_went(programme: Programme) -> N
     assert digest(back) == digest(programme)
 
 
-@pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.network}-{entry.dataset.name}")
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.network}-{entry.dataset}")
 def test_every_network_of_the_zoo_comes_back_as_it_went(entry: Entry) -> None:
     programme = resolve(entry, 2)
     assert from_wire(to_wire(programme)) == programme

@@ -32,7 +32,7 @@ def _request(network: str = "lenet", dataset: str | None = None, **changes: Any)
     entry = find_entry(network, dataset)
     cell = Cell(
         network=network,
-        dataset=entry.dataset.name,
+        dataset=entry.dataset,
         framework="reference",
         device="cpu",
         batch=2,

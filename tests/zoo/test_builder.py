@@ -9,7 +9,7 @@ from netdyno.errors import NetdynoError
 from netdyno.graph.check import check_programme
 from netdyno.graph.model import Draw, Optimizer, Parameter, constant
 from netdyno.zoo.builder import Net, Value
-from netdyno.zoo.initial import he
+from netdyno.zoo.initial_limits import he
 
 
 @pytest.fixture
@@ -141,6 +141,41 @@ def test_a_group_is_matched_by_whole_words(net: Net, images: Value) -> None:
     x = net.linear(x, 10, name="fc10")
     net.update(net.softmax_cross_entropy(x, net.labels), ["fc1"])
     assert net.programme(x).updates()[0].parameters == ("fc1.weight", "fc1.bias")
+
+
+def test_a_weight_may_be_used_again(net: Net, images: Value) -> None:
+    x = net.linear(net.flatten(images), 10, name="first")
+    x = net.linear(net.tanh(x), 10, name="second")
+    y = net.linear(x, 10, weight=net.value("second.weight"), bias=net.value("second.bias"), name="third")
+    programme = net.programme(y)
+    check_programme(programme)
+    assert programme.graph.nodes[-2].inputs == ("second", "second.weight", "second.bias")
+    assert programme.updates()[0].parameters == ("first.weight", "first.bias", "second.weight", "second.bias")
+    with pytest.raises(NetdynoError, match=r"node 'linear1': expected a weight of \[7, 10\], received \[10, 10\]"):
+        net.linear(x, 7, weight=net.value("second.weight"))
+    with pytest.raises(NetdynoError, match=r"no value named 'secnd.weight'.*Did you mean 'second.weight'"):
+        net.value("secnd.weight")
+
+
+def test_updates_in_a_stage_belong_to_it(net: Net, images: Value) -> None:
+    x = net.linear(net.flatten(images), 10, name="first")
+    with net.stage("alone"):
+        net.update(net.mean_squared_error(x, x), name="first")
+    y = net.classifier(x, name="second")
+    net.update(net.softmax_cross_entropy(y, net.labels), ["second"])
+    stages = net.programme(y).stages
+    assert [(stage.name, [update.name for update in stage.updates]) for stage in stages] == [
+        ("alone", ["first"]),
+        ("train", ["train"]),
+    ]
+
+
+def test_inputs_are_those_of_the_dataset_unless_said_otherwise() -> None:
+    net = Net(batch=2, classes=3, learning_rate=0.1, shape=(3, 8, 8))
+    assert (net.images().shape, net.images((1, 4, 5), name="small").shape) == ((2, 3, 8, 8), (2, 1, 4, 5))
+    assert net.vectors(6).shape == (2, 6)
+    with pytest.raises(NetdynoError, match=r"'pairs': expected a dataset of pairs, received one with \[3, 8, 8\]"):
+        net.vectors(name="pairs")
 
 
 def test_an_unknown_group_suggests_the_nearest(net: Net, images: Value) -> None:

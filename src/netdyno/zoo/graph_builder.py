@@ -1,4 +1,4 @@
-"""What a recipe has written down so far: values with names used once, shapes known at once, and updates."""
+"""How a graph is built node by node: values with names used once, shapes and kinds known at once, and updates."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,11 +21,15 @@ class Value:
     kind: str = "plain"
 
 
-class Draft:
-    """Collects inputs, parameters, nodes and updates; it knows operations, and no layers."""
+class GraphBuilder:
+    """Collects inputs, parameters, nodes and updates; it knows operations, and no layers.
 
-    def __init__(self, *, batch: int, classes: int, learning_rate: float) -> None:
+    `classes` and `shape` are those of the dataset's items, where it has any.
+    """
+
+    def __init__(self, *, batch: int, classes: int, learning_rate: float, shape: Shape = ()) -> None:
         self.batch = batch
+        self.shape = shape
         self.classes = classes
         self.learning_rate = learning_rate
         self._inputs: dict[str, Input] = {}
@@ -39,7 +43,7 @@ class Draft:
 
     @property
     def labels(self) -> Value:
-        """One class number per image; asking for them makes them an input of the network."""
+        """One class number per item; asking for them makes them an input of the network."""
         if "labels" not in self._inputs:
             draw = Draw(kind="integers", low=0.0, high=float(self.classes))
             self._inputs["labels"] = Input(name="labels", shape=(self.batch,), draw=draw, dtype="integer")
@@ -61,6 +65,13 @@ class Draft:
         made = Parameter(name=name, shape=shape, initial=initial, trainable=trainable, kind=kind)
         self._parameters[name] = made
         return Value(name, shape, kind)
+
+    def value(self, name: str) -> Value:
+        """An input, parameter or node that was made before, by its whole name: a weight to use again."""
+        known: dict[str, Input | Parameter | Node] = {**self._inputs, **self._parameters, **self._nodes}
+        if name not in known:
+            raise unknown("value", name, known)
+        return Value(name, known[name].shape, known[name].kind)
 
     def node(self, op: str, *inputs: Value, name: str | None = None, **attributes: Any) -> Value:
         """Any operation of the table, with its attributes spelled out; every layer ends here."""
@@ -119,7 +130,7 @@ class Draft:
         return bool(self._updates)
 
     def programme(self, output: Value) -> Programme:
-        """What was written down. A network without updates of its own classifies: `output` are its logits."""
+        """The programme so far. A network without updates of its own classifies: `output` are its logits."""
         if not self._updates:
             self.update(self.node("softmax_cross_entropy", output, self.labels, name="loss"))
         graph = Graph(
