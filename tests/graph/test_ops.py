@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from netdyno.graph.check import resolve_shape
-from netdyno.graph.cost import Cost
+from netdyno.graph.flops import Flops
 from netdyno.graph.model import Shape
 from netdyno.graph.ops import OPS
 
@@ -93,11 +93,11 @@ def test_the_shape_is_the_expected_one(case: Case) -> None:
 
 @every_case
 def test_the_cost_is_the_expected_one(case: Case) -> None:
-    assert OPS[case.op].cost(case.inputs, case.shape, case.attributes) == Cost(
+    assert OPS[case.op].flops(case.inputs, case.shape, case.attributes) == Flops(
         macs=case.macs,
-        forward_flops=case.forward,
-        backward_flops=case.backward,
-        input_flops=case.to_input,
+        forward=case.forward,
+        backward=case.backward,
+        to_input=case.to_input,
     )
 
 

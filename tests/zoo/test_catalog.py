@@ -6,8 +6,8 @@ from math import prod, sqrt
 import pytest
 
 from netdyno.errors import NetdynoError
+from netdyno.graph.cost import totals
 from netdyno.graph.model import Optimizer
-from netdyno.graph.totals import totals
 from netdyno.zoo.catalog import Entry, entries, find_entry, find_network, resolve
 from netdyno.zoo.entry import CNN, INSTRUMENT, MLP, reduced
 from netdyno.zoo.items import IMAGENET, all_items, find_items

@@ -1,4 +1,4 @@
-"""Which operations there are: one row each, with inputs, attributes, the rules for shape, kind and cost, and facts.
+"""Which operations there are: one row each, with inputs, attributes, the rules for shape, kind and FLOPs, and facts.
 
 The worker's adapters name the same operations; a test holds the two vocabularies together.
 """
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from netdyno.graph import cost, kinds, shapes
+from netdyno.graph import flops, kinds, shapes
 from netdyno.graph.model import Shape
 
 Check = Callable[[Any], bool]
@@ -34,7 +34,7 @@ class Op:
     inputs: tuple[str, ...]
     shape: ShapeRule
     kind: KindRule
-    cost: cost.Rule
+    flops: flops.Rule
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     keeps: tuple[str, ...] = ()
     mask_bytes: int = 0  # per element, kept beside the values: a dropout mask
@@ -42,6 +42,7 @@ class Op:
     state: tuple[str, ...] = ()  # roles that must be non-trainable parameters; steps change them
     integers: tuple[str, ...] = ()  # roles that must be inputs of integers
     elementwise: bool = False
+    view: bool = False  # passes values on without reading or writing them
     blocks_gradient: bool = False
     random: bool = False
     loss: bool = False
@@ -122,7 +123,7 @@ OPS: dict[str, Op] = {
         shape=shapes.convolution,
         kind=kinds.convolution,
         weights=("weight", "bias"),
-        cost=cost.convolution,
+        flops=flops.convolution,
         keeps=("x",),
     ),
     "linear": Op(
@@ -130,15 +131,15 @@ OPS: dict[str, Op] = {
         shape=shapes.linear,
         kind=kinds.linear,
         weights=("weight", "bias"),
-        cost=cost.linear,
+        flops=flops.linear,
         keeps=("x",),
     ),
     "max_pool": Op(
-        inputs=("x",), attributes=_POOL, shape=shapes.pool, kind=kinds.image, cost=cost.pool, keeps=("x", "output")
+        inputs=("x",), attributes=_POOL, shape=shapes.pool, kind=kinds.image, flops=flops.pool, keeps=("x", "output")
     ),
-    "mean_pool": Op(inputs=("x",), attributes=_POOL, shape=shapes.pool, kind=kinds.image, cost=cost.pool),
+    "mean_pool": Op(inputs=("x",), attributes=_POOL, shape=shapes.pool, kind=kinds.image, flops=flops.pool),
     "global_mean_pool": Op(
-        composite=True, inputs=("x",), shape=shapes.global_mean_pool, kind=kinds.pooled, cost=cost.per_element(1, 1)
+        composite=True, inputs=("x",), shape=shapes.global_mean_pool, kind=kinds.pooled, flops=flops.per_element(1, 1)
     ),
     "batch_norm": Op(
         inputs=("x", "scale", "shift", "running_mean", "running_variance"),
@@ -146,7 +147,7 @@ OPS: dict[str, Op] = {
         shape=shapes.batch_norm,
         kind=kinds.first,
         weights=("scale", "shift"),
-        cost=cost.per_element(8, 14),
+        flops=flops.per_element(8, 14),
         keeps=("x",),
         state=("running_mean", "running_variance"),
     ),
@@ -156,7 +157,7 @@ OPS: dict[str, Op] = {
         attributes={"size": _ODD, "alpha": _POSITIVE, "beta": _POSITIVE, "k": _POSITIVE},
         shape=shapes.local_response_norm,
         kind=kinds.image,
-        cost=cost.local_response_norm,
+        flops=flops.local_response_norm,
         keeps=("x", "output"),
     ),
     "relu": Op(
@@ -164,7 +165,7 @@ OPS: dict[str, Op] = {
         shape=shapes.same,
         kind=kinds.same,
         elementwise=True,
-        cost=cost.per_element(1, 1),
+        flops=flops.per_element(1, 1),
         keeps=("output",),
     ),
     "tanh": Op(
@@ -172,7 +173,7 @@ OPS: dict[str, Op] = {
         shape=shapes.same,
         kind=kinds.same,
         elementwise=True,
-        cost=cost.per_element(1, 3),
+        flops=flops.per_element(1, 3),
         keeps=("output",),
     ),
     "sigmoid": Op(
@@ -180,7 +181,7 @@ OPS: dict[str, Op] = {
         shape=shapes.same,
         kind=kinds.same,
         elementwise=True,
-        cost=cost.per_element(3, 3),
+        flops=flops.per_element(3, 3),
         keeps=("output",),
     ),
     "dropout": Op(
@@ -190,17 +191,17 @@ OPS: dict[str, Op] = {
         shape=shapes.same,
         kind=kinds.same,
         elementwise=True,
-        cost=cost.per_element(2, 1),
+        flops=flops.per_element(2, 1),
         mask_bytes=1,
     ),
-    "flatten": Op(inputs=("x",), shape=shapes.flatten, kind=kinds.plain, cost=cost.free),
-    "add": Op(inputs=("a", "b"), shape=shapes.same, kind=kinds.same, elementwise=True, cost=cost.per_element(1, 0)),
+    "flatten": Op(view=True, inputs=("x",), shape=shapes.flatten, kind=kinds.plain, flops=flops.free),
+    "add": Op(inputs=("a", "b"), shape=shapes.same, kind=kinds.same, elementwise=True, flops=flops.per_element(1, 0)),
     "multiply": Op(
         inputs=("a", "b"),
         shape=shapes.same,
         kind=kinds.same,
         elementwise=True,
-        cost=cost.per_element(1, 2),
+        flops=flops.per_element(1, 2),
         keeps=("a", "b"),
     ),
     "scale": Op(
@@ -209,7 +210,7 @@ OPS: dict[str, Op] = {
         shape=shapes.same,
         kind=kinds.same,
         elementwise=True,
-        cost=cost.per_element(1, 1),
+        flops=flops.per_element(1, 1),
     ),
     "power": Op(
         inputs=("x",),
@@ -217,17 +218,17 @@ OPS: dict[str, Op] = {
         shape=shapes.same,
         kind=kinds.same,
         elementwise=True,
-        cost=cost.per_element(10, 12),
+        flops=flops.per_element(10, 12),
         keeps=("x",),
     ),
-    "concat": Op(inputs=("x*",), shape=shapes.concat, kind=kinds.same, cost=cost.free),
+    "concat": Op(inputs=("x*",), shape=shapes.concat, kind=kinds.same, flops=flops.free),
     "softmax_cross_entropy": Op(
         inputs=("logits", "labels"),
         shape=shapes.cross_entropy,
         kind=kinds.plain,
         integers=("labels",),
         loss=True,
-        cost=cost.per_element(5, 2),
+        flops=flops.per_element(5, 2),
         keeps=("logits",),
     ),
     "mean_squared_error": Op(
@@ -235,7 +236,7 @@ OPS: dict[str, Op] = {
         shape=shapes.loss,
         kind=kinds.plain,
         loss=True,
-        cost=cost.per_element(3, 2),
+        flops=flops.per_element(3, 2),
         keeps=("x", "target"),
     ),
     "binary_cross_entropy": Op(
@@ -243,7 +244,7 @@ OPS: dict[str, Op] = {
         shape=shapes.loss,
         kind=kinds.plain,
         loss=True,
-        cost=cost.per_element(6, 4),
+        flops=flops.per_element(6, 4),
         keeps=("logits", "target"),
     ),
     "gaussian_kl": Op(
@@ -251,11 +252,17 @@ OPS: dict[str, Op] = {
         shape=shapes.loss,
         kind=kinds.plain,
         loss=True,
-        cost=cost.per_element(6, 4),
+        flops=flops.per_element(6, 4),
         keeps=("mean", "log_variance"),
     ),
     "stop_gradient": Op(
-        inputs=("x",), shape=shapes.same, kind=kinds.same, elementwise=True, cost=cost.free, blocks_gradient=True
+        view=True,
+        inputs=("x",),
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.free,
+        blocks_gradient=True,
     ),
     "bernoulli": Op(
         inputs=("probability",),
@@ -264,7 +271,7 @@ OPS: dict[str, Op] = {
         shape=shapes.same,
         kind=kinds.same,
         elementwise=True,
-        cost=cost.per_element(1, 0),
+        flops=flops.per_element(1, 0),
         blocks_gradient=True,
     ),
     "normal": Op(
@@ -273,7 +280,7 @@ OPS: dict[str, Op] = {
         random=True,
         shape=shapes.drawn,
         kind=kinds.stated,
-        cost=cost.drawn,
+        flops=flops.drawn,
         blocks_gradient=True,
     ),
 }

@@ -13,7 +13,7 @@ import netdyno
 from netdyno.devices.monitoring import monitoring
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.spec import find_spec
-from netdyno.graph.totals import totals
+from netdyno.graph.cost import totals
 from netdyno.graph.wire import digest
 from netdyno.harness.complete import FASTEST, Bench
 from netdyno.harness.events import read_story

@@ -11,7 +11,7 @@ from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
 from netdyno.graph.check import check_programme
-from netdyno.graph.totals import totals
+from netdyno.graph.cost import totals
 from netdyno.zoo.builder import Net, Value
 from netdyno.zoo.catalog import Entry, Recipe, resolve
 from netdyno.zoo.items import Items
