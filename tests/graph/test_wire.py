@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from netdyno.errors import NetdynoError
 from netdyno.graph.check import check_programme
 from netdyno.graph.model import Draw, Programme
-from netdyno.graph.wire import digest, from_wire, to_wire
+from netdyno.graph.wire import digest, from_wire, identity, to_wire
 from netdyno.zoo.builder import Net, Value
 from netdyno.zoo.catalog import Entry, entries, find_entry, resolve
 
@@ -109,6 +109,32 @@ def test_the_digest_changes_with_batch_learning_rate_and_names() -> None:
     )
     digests = {digest(programme), *(digest(other) for other in others)}
     assert len(digests) == 4
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.network}-{entry.dataset}")
+def test_the_identity_does_not_depend_on_the_batch(entry: Entry) -> None:
+    programme = resolve(entry, 2)
+    assert identity(programme) == identity(resolve(entry, 7)) != digest(programme)
+
+
+def test_the_identity_changes_with_everything_else() -> None:
+    entry = find_entry("fcn5-small")
+    programme = resolve(entry, 4)
+    others = (
+        resolve(entry, 4, {"hidden": 7}),
+        resolve(replace(entry, learning_rate=0.02), 4),
+        resolve(replace(entry, items=entry.items.of_width(12)), 4),
+        replace(programme, graph=replace(programme.graph, outputs=("fc1",))),
+    )
+    assert len({identity(programme), *(identity(other) for other in others)}) == 5
+
+
+def test_noise_of_one_row_per_item_is_the_same_at_any_batch() -> None:
+    def noisy(batch: int) -> Programme:
+        net = Net(batch=batch, classes=3, learning_rate=0.1)
+        return net.programme(net.classifier(net.add(net.vectors(5), net.normal((batch, 5)))))
+
+    assert identity(noisy(2)) == identity(noisy(9))
 
 
 def test_the_digest_of_lenet_stays_what_it_was() -> None:
