@@ -208,7 +208,7 @@ def commands(cell: Cell, folder: Path, given: Given) -> tuple[list[str], list[st
     worker = pack_worker(home() / "workers")
     bench = Bench(threads=cell.threads, folder=Path.cwd(), framework=cell.framework)
     side = WorkerSide.of(spec, interpreter, worker)
-    (folder / "request.json").write_text(json.dumps(measure_request(cell, bench.training(cell), side, {})))
+    (folder / "request.json").write_text(json.dumps(measure_request(cell, bench.programme(cell), side, {})))
     python = str(interpreter.path)
     ours = [python, str(HERE / "netdyno_side.py"), str(worker), str(folder / "request.json")]
     theirs = [python, str(bare_script(spec))]

@@ -111,7 +111,7 @@ def records(random: np.random.Generator) -> Iterator[Record]:
 def cells() -> Iterator[Cell]:
     """A box that grows alike in every direction: a thousand records are such a report as somebody would make."""
     known = [spec for spec in specs().values() if not spec.is_instrument]
-    cases = [(entry.network, entry.dataset.name) for entry in entries()]
+    cases = [(entry.network, entry.dataset) for entry in entries()]
     sides = (BATCHES, MANNERS, cases, known)
     places = itertools.product(*(range(len(side)) for side in sides))
     for chosen in sorted(places, key=lambda at: max(i / len(side) for i, side in zip(at, sides, strict=True))):

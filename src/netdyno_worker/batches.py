@@ -12,5 +12,5 @@ def synthetic_batch(program, seed):
 
 def blank_batch(program):
     """The same in shape and type, in a fraction of the time: for trials whose results nobody reads."""
-    kinds = {i.name: np.int32 if i.draw["kind"] == "integers" else np.float32 for i in program.inputs}
+    kinds = {i.name: np.int32 if i.dtype == "integer" else np.float32 for i in program.inputs}
     return {i.name: np.full(i.shape, i.draw["low"], kinds[i.name]) for i in program.inputs}

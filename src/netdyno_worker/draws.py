@@ -19,7 +19,18 @@ def draw(rule, name, shape, seed):
         return _filled(shape, lambda count: state.normal(0.0, 1.0, size=count))
     if kind == "integers":
         return state.randint(int(low), int(high), size=shape).astype(np.int32)
-    raise ValueError("expected a draw of kind uniform, normal or integers, received %r" % (kind,))
+    if kind == "band":
+        return _band(shape, low, high)
+    raise ValueError("expected a draw of kind uniform, normal, integers or band, received %r" % (kind,))
+
+
+def _band(shape, low, high):
+    """Ones where column - row lies in [low, high], over the first two axes; the others are alike."""
+    rows, columns = np.ogrid[: shape[0], : shape[1]]
+    inside = (columns - rows >= low) & (columns - rows <= high)
+    array = np.zeros(shape, dtype=np.float32)
+    array[inside] = 1.0
+    return array
 
 
 def _filled(shape, draw_some):

@@ -171,8 +171,8 @@ class Loader(object):
 
 def _inputs(program):
     """The images and the labels among a program's inputs."""
-    images = [i for i in program.inputs if len(i.shape) == 4 and i.draw["kind"] != "integers"]
-    labels = [i for i in program.inputs if len(i.shape) == 1 and i.draw["kind"] == "integers"]
+    images = [i for i in program.inputs if i.kind == "image" and i.dtype == "float"]
+    labels = [i for i in program.inputs if len(i.shape) == 1 and i.dtype == "integer"]
     if len(images) != 1 or len(labels) != 1 or len(program.inputs) != 2:
         names = ", ".join("%s %s" % (i.name, list(i.shape)) for i in program.inputs)
         raise Unsupported("packed data feeds one input of images and one of labels, received inputs %s" % names)

@@ -21,7 +21,7 @@ from netdyno_worker.loader import Batches
 from netdyno_worker.measure import Settings, emit_memory, measure, probe
 from netdyno_worker.memory import host_peak_bytes
 from netdyno_worker.packed import open_packed
-from netdyno_worker.program import read_program, shapes
+from netdyno_worker.program import constants, read_program, shapes
 from netdyno_worker.protocol import PROTOCOL, Events, read_request
 from netdyno_worker.prove import compare_with, prove, write_arrays
 from netdyno_worker.train import open_course, train
@@ -91,7 +91,7 @@ def _prove_case(adapter, request, case, emit):
     batches = [synthetic_batch(program, request["seed"] + number) for number in range(case["batches"])]
     arrays = prove(trainer, batches, case["steps"])
     if case["role"] == "reference":
-        write_arrays(case["arrays"], arrays)
+        write_arrays(case["arrays"], arrays, constants(program))
         return {}
     return {"errors": compare_with(case["arrays"], arrays)}
 

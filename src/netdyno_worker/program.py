@@ -2,28 +2,38 @@
 
 from collections import OrderedDict, namedtuple
 
-FORMAT = 1
+from netdyno_worker.contract import Unsupported
 
-Input = namedtuple("Input", "name shape draw")
-Parameter = namedtuple("Parameter", "name shape initial trainable")
-Node = namedtuple("Node", "name op inputs shape attributes")
+FORMAT = 2
+
+# kind: "image", "sequence" or "plain", of a parameter also "kernel": what the axes mean. dtype: "float" or "integer".
+Input = namedtuple("Input", "name shape draw kind dtype")
+Parameter = namedtuple("Parameter", "name shape initial trainable kind")
+Node = namedtuple("Node", "name op inputs shape kind attributes")
 Update = namedtuple("Update", "name loss parameters optimizer")
-Program = namedtuple("Program", "inputs parameters nodes outputs updates")
+Stage = namedtuple("Stage", "name updates")
+# What is true of every node of an op. roles: of its inputs, the last one repeats. weights: roles that are learnt.
+# state: roles that steps change without learning. elementwise, blocks_gradient, random, loss: bool.
+Facts = namedtuple("Facts", "roles weights state elementwise blocks_gradient random loss")
+# updates: those that a step makes; of the only stage, none for inference. facts: {op: Facts} of the ops in it.
+Program = namedtuple("Program", "inputs parameters nodes outputs stages updates facts")
 
 
 def read_program(wire):
     """The program in a wire form; shapes and attributes that are lists become tuples."""
     if wire["format"] != FORMAT:
         raise ValueError("expected a graph of format %d, received %r" % (FORMAT, wire["format"]))
-    graph = wire["graph"]
+    graph, stages = wire["graph"], [_read_stage(stage) for stage in wire["stages"]]
+    if len(stages) > 1:
+        raise Unsupported("the worker trains one stage, received %s" % ", ".join(stage.name for stage in stages))
     return Program(
-        inputs=[Input(i["name"], tuple(i["shape"]), i["draw"]) for i in graph["inputs"]],
-        parameters=[
-            Parameter(p["name"], tuple(p["shape"]), p["initial"], p["trainable"]) for p in graph["parameters"]
-        ],
+        inputs=[Input(**dict(i, shape=tuple(i["shape"]))) for i in graph["inputs"]],
+        parameters=[Parameter(**dict(p, shape=tuple(p["shape"]))) for p in graph["parameters"]],
         nodes=[_read_node(n) for n in graph["nodes"]],
         outputs=list(graph["outputs"]),
-        updates=[Update(u["name"], u["loss"], list(u["parameters"]), u["optimizer"]) for u in wire["updates"]],
+        stages=stages,
+        updates=stages[0].updates if stages else [],
+        facts={op: Facts(**facts) for op, facts in wire["facts"].items()},
     )
 
 
@@ -46,6 +56,26 @@ def shapes(program):
     return {value.name: value.shape for value in values}
 
 
+def inputs_by_role(program, node):
+    """[(role, name of the input)] of a node, in order."""
+    roles = program.facts[node.op].roles
+    return [(roles[min(place, len(roles) - 1)], name) for place, name in enumerate(node.inputs)]
+
+
+def constants(program):
+    """Names of the parameters that no update and no step changes."""
+    changing = {p.name for p in program.parameters if p.trainable}
+    for node in program.nodes:
+        state = program.facts[node.op].state
+        changing.update(name for role, name in inputs_by_role(program, node) if role in state)
+    return {p.name for p in program.parameters} - changing
+
+
+def _read_stage(stage):
+    updates = [Update(u["name"], u["loss"], list(u["parameters"]), u["optimizer"]) for u in stage["updates"]]
+    return Stage(stage["name"], updates)
+
+
 def _read_node(node):
     attributes = {k: tuple(v) if isinstance(v, list) else v for k, v in node["attributes"].items()}
-    return Node(node["name"], node["op"], list(node["inputs"]), tuple(node["shape"]), attributes)
+    return Node(**dict(node, shape=tuple(node["shape"]), attributes=attributes))

@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 
 from netdyno_worker.draws import draw
+from netdyno_worker.program import constants
 
 
 class Weights(object):
@@ -12,6 +13,7 @@ class Weights(object):
 
     def __init__(self, program, seed, keep=False):
         self._parameters = {parameter.name: parameter for parameter in program.parameters}
+        self._constants = constants(program)
         self._seed = seed
         self._hashes = {}
         self._kept = {} if keep else None
@@ -28,11 +30,13 @@ class Weights(object):
         return array
 
     def digest(self):
-        """Sixteen hex digits over every parameter; those not asked for are drawn now."""
-        for name in self._parameters:
+        """Sixteen hex digits over every parameter but constants, which only some frameworks are given: the others
+        compute with a kernel of their own. Those not asked for are drawn now."""
+        names = sorted(set(self._parameters) - self._constants)
+        for name in names:
             if name not in self._hashes:
                 self.initial(name)
-        lines = ["%s %s" % item for item in sorted(self._hashes.items())]
+        lines = ["%s %s" % (name, self._hashes[name]) for name in names]
         return hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()[:16]
 
 

@@ -56,7 +56,7 @@ def test_networks_json_has_its_fields_and_the_published_counts(netdyno):
     assert counts["resnet50", "imagenet"] == 25_557_032
     assert counts["googlenet", "imagenet"] == 6_998_552
     assert counts["googlenet-bn", "imagenet"] == 6_624_904
-    assert len(counts) == 16
+    assert len(counts) == 15
 
 
 def test_results_json_has_its_fields(netdyno):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from netdyno.frameworks.fused import fused_ops
 from netdyno.frameworks.spec import specs
 from netdyno.graph import wire
 from netdyno.graph.ops import OPS
@@ -14,7 +15,7 @@ from netdyno.harness import events
 ROOT = Path(__file__).parents[2]
 WORKER = ROOT / "src" / "netdyno_worker"
 ADAPTERS = sorted(path.parent for path in (WORKER / "adapters").glob("*/trainer.py"))
-COMPOSITES = {"local_response_norm", "global_mean_pool"}
+COMPOSITES = {name for name, op in OPS.items() if op.composite}
 FRAMEWORKS = r"\b(py)?torch\b|\bjax\b|tensorflow|\bkeras\b|\bmxnet\b|\bcntk\b|\bcaffe\b|\btheano\b|\bchainer\b|paddle"
 
 
@@ -53,6 +54,11 @@ def test_files_of_an_adapter_have_the_same_names_in_all():
     assert all((path / "__init__.py").exists() for path in ADAPTERS)
 
 
+@pytest.mark.parametrize("spec", specs().values(), ids=lambda spec: spec.name)
+def test_what_an_adapter_has_fused_are_composite_ops(spec):
+    assert fused_ops(spec) <= {name for name, op in OPS.items() if op.composite}
+
+
 def test_every_adapter_has_a_spec_and_every_spec_an_adapter():
     assert {spec.adapter for spec in specs().values() if spec.adapter} == {path.name for path in ADAPTERS}
 
@@ -72,6 +78,6 @@ def test_host_and_worker_speak_the_same_protocol():
 )
 def test_no_framework_is_named_outside_its_adapter_and_spec(path):
     code = "\n".join(line for line in path.read_text().splitlines() if "source=" not in line)
-    if path.parent.name == "zoo":
+    if "zoo" in path.parts:
         code = re.sub(r'"[^"\n]*"', '""', code)  # the zoo quotes where a network was published
     assert re.findall(FRAMEWORKS, code, re.IGNORECASE) == []

@@ -5,17 +5,17 @@ import pytest
 from netdyno.data.catalog import CIFAR10, MNIST, check_about, datasets, find_dataset
 from netdyno.data.item import SPLITS, About
 from netdyno.errors import NetdynoError
-from netdyno.zoo.datasets import datasets as trained_on
+from netdyno.zoo.items import IMAGE, all_items
 
 
 def test_the_networks_datasets_are_in_the_catalog_with_the_same_counts_and_shapes():
-    images = [dataset for dataset in trained_on() if dataset.size > 1]
+    images = [items for items in all_items() if items.kind == IMAGE]
     assert len(images) == 3
     for expected in images:
         found = find_dataset(expected.name)
-        assert found.shape == (expected.size, expected.size, expected.channels)
+        assert found.shape == (*expected.shape[1:], expected.shape[0])
         assert len(found.classes) == expected.classes
-        assert found.counts["train"] == expected.training_images
+        assert found.counts["train"] == expected.count
 
 
 def test_every_dataset_has_both_splits_and_distinct_classes():

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from netdyno.errors import NetdynoError
-from netdyno.graph.check import ancestors, check_training, resolve_shape
-from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Shape, Training, Update
+from netdyno.graph.check import ancestors, check_programme, resolve_kind, resolve_shape
+from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Programme, Shape, Stage, Update
 
 NORMAL = Draw(kind="normal")
 WEIGHT = Parameter(name="w", shape=(3, 5), initial=NORMAL)
@@ -16,33 +16,43 @@ STATE = Parameter(name="seen", shape=(5,), initial=NORMAL, trainable=False)
 LINEAR = Node(name="fc", op="linear", inputs=("x", "w"), shape=(2, 3))
 LOSS = Node(name="loss", op="softmax_cross_entropy", inputs=("fc", "labels"), shape=())
 UPDATE = Update(name="train", loss="loss", parameters=("w",), optimizer=Optimizer(kind="sgd", learning_rate=0.1))
+LABELS = Input(name="labels", shape=(2,), draw=Draw(kind="integers", high=3), dtype="integer")
 GRAPH = Graph(
     inputs=(
         Input(name="x", shape=(2, 5), draw=NORMAL),
-        Input(name="labels", shape=(2,), draw=Draw(kind="integers", high=3)),
+        LABELS,
     ),
     parameters=(WEIGHT, STATE),
     nodes=(LINEAR, LOSS),
     outputs=("fc",),
 )
-TRAINING = Training(graph=GRAPH, updates=(UPDATE,))
+STAGE = Stage(name="train", updates=(UPDATE,))
+PROGRAMME = Programme(graph=GRAPH, stages=(STAGE,))
 
 
-def _refused(training: Training, complaint: str) -> None:
+def _refused(programme: Programme, complaint: str) -> None:
     with pytest.raises(NetdynoError, match=complaint):
-        check_training(training)
+        check_programme(programme)
 
 
-def _with(**changes: Any) -> Training:
-    return replace(TRAINING, graph=replace(GRAPH, **changes))
+def _with(**changes: Any) -> Programme:
+    return replace(PROGRAMME, graph=replace(GRAPH, **changes))
 
 
-def _updating(**changes: Any) -> Training:
-    return replace(TRAINING, updates=(replace(UPDATE, **changes),))
+def _updating(**changes: Any) -> Programme:
+    return replace(PROGRAMME, stages=(replace(STAGE, updates=(replace(UPDATE, **changes),)),))
 
 
-def test_a_sound_training_passes() -> None:
-    check_training(TRAINING)
+def test_a_sound_programme_passes() -> None:
+    check_programme(PROGRAMME)
+
+
+def test_a_programme_may_have_no_stage_or_several() -> None:
+    check_programme(Programme(graph=GRAPH))
+    later = Stage(name="fine-tune", updates=(replace(UPDATE, name="tune"), replace(UPDATE, name="again")))
+    programme = replace(PROGRAMME, stages=(STAGE, later))
+    check_programme(programme)
+    assert [update.name for update in programme.updates()] == ["train", "tune", "again"]
 
 
 def test_ancestors_are_all_that_a_value_is_computed_from() -> None:
@@ -149,7 +159,13 @@ def test_a_wrong_node_is_refused_by_name(node: Node, complaint: str) -> None:
         ("mean_squared_error", [(2, 5), (5, 2)], {}, "expected inputs of one shape"),
         ("scale", [(2, 5)], {"factor": float("nan")}, "factor: expected a number, received nan"),
         ("scale", [(2, 5)], {"factor": True}, "factor: expected a number, received True"),
-        ("normal", [], {"seed": 1, "shape": (2, 0)}, "shape: expected a list of whole numbers over 0"),
+        ("normal", [], {"seed": 1, "shape": (2, 4), "kind": "kernel"}, "kind: expected a kind among"),
+        (
+            "normal",
+            [],
+            {"seed": 1, "shape": (2, 0), "kind": "plain"},
+            "shape: expected a list of whole numbers over 0",
+        ),
         ("dropout", [(2, 5)], {"rate": 0.5, "seed": -1}, "seed: expected a whole number"),
     ],
 )
@@ -158,6 +174,44 @@ def test_wrong_shapes_and_attributes_are_refused_by_name(
 ) -> None:
     with pytest.raises(NetdynoError, match=f"node 'it'.*{complaint}"):
         resolve_shape("it", op, shapes, attributes)
+
+
+@pytest.mark.parametrize(
+    ("op", "kinds", "complaint"),
+    [
+        ("convolution", ["plain", "kernel"], "expected a value of kind 'image', received one of kind 'plain'"),
+        ("convolution", ["image", "plain"], "expected a value of kind 'kernel', received one of kind 'plain'"),
+        ("linear", ["image", "plain"], "expected a value of kind 'plain', received one of kind 'image'"),
+        ("max_pool", ["sequence"], "expected a value of kind 'image'"),
+        ("add", ["image", "plain"], "expected a value of kind 'image', received one of kind 'plain'"),
+    ],
+)
+def test_a_wrong_kind_of_value_is_refused_by_name(op: str, kinds: list[str], complaint: str) -> None:
+    with pytest.raises(NetdynoError, match=f"node 'it' \\({op}\\): {complaint}"):
+        resolve_kind("it", op, kinds, {})
+
+
+@pytest.mark.parametrize(
+    ("programme", "complaint"),
+    [
+        (_with(nodes=(replace(LINEAR, kind="image"), LOSS)), "node 'fc': expected kind 'plain', received 'image'"),
+        (_with(inputs=(replace(GRAPH.inputs[0], kind="kernel"), LABELS)), "input 'x': expected a kind among"),
+        (_with(inputs=(replace(GRAPH.inputs[0], kind="image"), LABELS)), r"'x' \(image\): expected 4 axes"),
+        (_with(parameters=(replace(WEIGHT, kind="matrix"), STATE)), "parameter 'w': expected a kind among"),
+        (_with(inputs=(GRAPH.inputs[0], replace(LABELS, dtype="int"))), "input 'labels': expected a dtype among"),
+        (_with(inputs=(GRAPH.inputs[0], replace(LABELS, draw=NORMAL))), "input 'labels': expected integers drawn as"),
+        (
+            _with(inputs=(GRAPH.inputs[0], replace(LABELS, draw=NORMAL, dtype="float"))),
+            "node 'loss': expected integers as its labels, received 'labels'",
+        ),
+        (
+            _with(inputs=(replace(GRAPH.inputs[0], draw=LABELS.draw, dtype="integer"), LABELS)),
+            "node 'fc': expected floats as its x, received 'x'",
+        ),
+    ],
+)
+def test_kinds_and_types_are_checked(programme: Programme, complaint: str) -> None:
+    _refused(programme, complaint)
 
 
 def test_running_statistics_must_be_state() -> None:
@@ -169,12 +223,12 @@ def test_running_statistics_must_be_state() -> None:
         shape=(2, 5),
         attributes={"epsilon": 1e-5, "momentum": 0.1},
     )
-    training = _with(parameters=(WEIGHT, STATE, vector), nodes=(node, LINEAR, LOSS))
-    _refused(training, "node 'bn': expected state as its running_mean, received 'learnt'")
+    programme = _with(parameters=(WEIGHT, STATE, vector), nodes=(node, LINEAR, LOSS))
+    _refused(programme, "node 'bn': expected state as its running_mean, received 'learnt'")
 
 
 @pytest.mark.parametrize(
-    ("training", "complaint"),
+    ("programme", "complaint"),
     [
         (_updating(loss="fc"), "update 'train': expected a scalar node as loss, received 'fc'"),
         (_updating(loss="lost"), "update 'train': expected a scalar node as loss, received 'lost'"),
@@ -189,18 +243,27 @@ def test_running_statistics_must_be_state() -> None:
             _updating(optimizer=Optimizer(kind="sgd", learning_rate=0.0)),
             "update 'train': expected a learning rate over 0",
         ),
-        (replace(TRAINING, updates=()), "expected at least one update"),
+        (
+            replace(PROGRAMME, stages=(replace(STAGE, updates=()),)),
+            "stage 'train': expected at least one update",
+        ),
+        (replace(PROGRAMME, stages=(STAGE, replace(STAGE, name="more"))), "updates: expected names used once"),
+        (
+            replace(PROGRAMME, stages=(STAGE, replace(STAGE, updates=(replace(UPDATE, name="again"),)))),
+            "stages: expected names used once",
+        ),
         (_with(outputs=("logits",)), "output 'logits': expected the name of a value"),
         (_with(parameters=(replace(WEIGHT, initial=Draw(kind="gauss")), STATE)), "parameter 'w': expected a draw"),
         (_with(inputs=(replace(GRAPH.inputs[0], draw=Draw(kind="gauss")),)), "input 'x': expected a draw"),
     ],
 )
-def test_a_wrong_update_output_or_draw_is_refused_by_name(training: Training, complaint: str) -> None:
-    _refused(training, complaint)
+def test_a_wrong_update_output_or_draw_is_refused_by_name(programme: Programme, complaint: str) -> None:
+    _refused(programme, complaint)
 
 
 def test_a_parameter_that_the_loss_does_not_depend_on_is_refused() -> None:
     idle = replace(WEIGHT, name="idle")
     graph = replace(GRAPH, parameters=(WEIGHT, STATE, idle))
-    training = Training(graph=graph, updates=(replace(UPDATE, parameters=("w", "idle")),))
-    _refused(training, "update 'train': expected parameters that 'loss' depends on, received 'idle'")
+    stage = replace(STAGE, updates=(replace(UPDATE, parameters=("w", "idle")),))
+    programme = Programme(graph=graph, stages=(stage,))
+    _refused(programme, "update 'train': expected parameters that 'loss' depends on, received 'idle'")

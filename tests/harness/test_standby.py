@@ -171,7 +171,7 @@ def test_nobody_stands_by_where_there_are_few_cores(campaign, monkeypatch):
 def test_a_worker_whose_host_is_gone_ends_without_a_word(campaign):
     (run,) = plan(campaign, QUICK).runs
     folder = campaign.folders.make("alone")
-    request = measure_request(run.cell, campaign.bench.training(run.cell), campaign.side(run.cell), {})
+    request = measure_request(run.cell, campaign.bench.programme(run.cell), campaign.side(run.cell), {})
     write_json(folder / "request.json", request)
     running = launch(replace(campaign.command(run.cell, folder), holds=True))
     running.process.stdin.close()

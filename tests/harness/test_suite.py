@@ -78,7 +78,7 @@ def test_a_users_own_network_is_a_cell(tmp_path):
     (tmp_path / "mine.py").write_text("def small(net, images):\n    return net.classifier(net.flatten(images))\n")
     suite = _read(tmp_path, f'[matrix]\nnetwork = "{tmp_path}/mine.py:small"\ndataset = "mnist"\n')
     assert suite.cells[0].dataset == "mnist"
-    assert BENCH.training(suite.cells[0]).graph.parameter_count() == 7850
+    assert BENCH.programme(suite.cells[0]).graph.parameter_count() == 7850
 
 
 def test_the_default_suite_is_bundled_and_names_the_first_framework():

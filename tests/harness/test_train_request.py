@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from netdyno.errors import NetdynoError
-from netdyno.graph.model import Training
 from netdyno.graph.wire import from_wire
 from netdyno.harness.request import WorkerSide
 from netdyno.harness.train_request import TrainingPlan, Transforms, train_request
 from netdyno.results.cell import Cell
 from netdyno.zoo.catalog import find_entry, resolve
 
-SIDE = WorkerSide(adapter="reference", adapter_path=(), module_path=(), worker_hash="abc")
+FUSED = frozenset({"global_mean_pool", "local_response_norm"})
+SIDE = WorkerSide(adapter="reference", adapter_path=(), module_path=(), worker_hash="abc", fused=FUSED)
 GREY = Transforms(mean=(0.13,), std=(0.31,))
 
 
@@ -32,7 +32,7 @@ def _request(network: str = "lenet", dataset: str | None = None, **changes: Any)
     entry = find_entry(network, dataset)
     cell = Cell(
         network=network,
-        dataset=entry.dataset.name,
+        dataset=entry.dataset,
         framework="reference",
         device="cpu",
         batch=2,
@@ -112,8 +112,8 @@ def test_transforms_that_cannot_be_meant_are_refused(changes: dict[str, Any]) ->
 
 
 def test_a_network_that_does_not_classify_has_no_accuracy() -> None:
-    training = resolve(find_entry("lenet"), 2)
-    blind = Training(graph=replace(training.graph, outputs=("tanh1",)), updates=training.updates)
+    programme = resolve(find_entry("lenet"), 2)
+    blind = replace(programme, graph=replace(programme.graph, outputs=("tanh1",)))
     cell = Cell(**{**_request()["cell"], "threads": 1})
     with pytest.raises(NetdynoError, match="logits as the first output"):
         train_request(cell, blind, SIDE, _plan())

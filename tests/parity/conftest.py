@@ -62,7 +62,7 @@ def cases(prover, tmp_path_factory) -> list[ProofCase]:
     """Every op and optimizer as a small program, with the reference's arrays written."""
     folder = tmp_path_factory.mktemp("reference")
     cases = [
-        ProofCase(name=name, training=from_wire(wire), arrays=folder / f"{number}.npz")
+        ProofCase(name=name, programme=from_wire(wire), arrays=folder / f"{number}.npz")
         for number, (name, wire) in enumerate(CASES.items())
     ]
     prover.write_reference(cases)

@@ -4,6 +4,7 @@ from netdyno.frameworks.spec import Spec
 from netdyno.harness.verify import Prover
 from netdyno.results.proof import Proof
 from netdyno.zoo.catalog import Entry, entries, resolve
+from netdyno.zoo.entry import reduced
 from tests.parity.conftest import candidate_for, proved_specs
 
 BATCH = 8
@@ -21,10 +22,10 @@ def proof_of(prover: Prover, spec: Spec, entry: Entry) -> Proof:
     """Of one network; all are proved when the first is asked for."""
     if spec.name not in _proved:
         candidate = candidate_for(spec, spec.executions[0])
-        cases = [prover.case((e.network, e.dataset.name), resolve(e, BATCH, image_size=e.verify_size)) for e in NINE]
+        cases = [prover.case((e.network, e.dataset), resolve(reduced(e), BATCH)) for e in NINE]
         _proved[spec.name] = {proof.case(): proof for proof in prover.prove(cases, candidate)}
-    return _proved[spec.name][f"{entry.network}/{entry.dataset.name}"]
+    return _proved[spec.name][f"{entry.network}/{entry.dataset}"]
 
 
 def name_of(value: Spec | Entry) -> str:
-    return value.name if isinstance(value, Spec) else f"{value.network}-{value.dataset.name}"
+    return value.name if isinstance(value, Spec) else f"{value.network}-{value.dataset}"

@@ -60,7 +60,7 @@ def odd_cases(prover, tmp_path_factory):
     folder = tmp_path_factory.mktemp("mxnet")
     wires = {"behind a stop": _behind_a_stop(), "branches": _branches()}
     cases = [
-        ProofCase(name=name, training=from_wire(wire), arrays=folder / f"{number}.npz")
+        ProofCase(name=name, programme=from_wire(wire), arrays=folder / f"{number}.npz")
         for number, (name, wire) in enumerate(wires.items())
     ]
     prover.write_reference(cases)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from netdyno.frameworks.spec import find_spec, read_spec
-from netdyno.graph.check import check_training
+from netdyno.graph.check import check_programme
 from netdyno.harness.proof import first_wrong_node
 from netdyno.zoo.catalog import find_entry, resolve
 from tests.parity.conftest import candidate_for, proved_specs
@@ -23,8 +23,8 @@ def test_one_wrong_gradient_is_found_and_its_node_named(prover):
     """The adapter `wrong` is the reference with the gradient of convolution weights 5 % too large in conv2."""
     spec = read_spec(WRONG / "wrong.toml")
     entry = find_entry("lenet", "mnist")
-    training = resolve(entry, BATCH)
-    (proof,) = prover.prove([prover.case(("lenet", "mnist"), training)], replace(_reference(), spec=spec))
+    programme = resolve(entry, BATCH)
+    (proof,) = prover.prove([prover.case(("lenet", "mnist"), programme)], replace(_reference(), spec=spec))
     assert not proof.passed
     assert proof.worst_node == "conv2"
     assert proof.gradients == pytest.approx(0.05, rel=1e-3)
@@ -41,11 +41,11 @@ def test_a_wrong_value_is_traced_to_the_node_that_makes_it(prover):
 
 
 def test_the_first_wrong_node_is_the_one_nearest_the_loss():
-    training = resolve(find_entry("lenet", "mnist"), 2)
-    check_training(training)
-    keys = [f"train/{name}" for name in training.updates[0].parameters]
+    programme = resolve(find_entry("lenet", "mnist"), 2)
+    check_programme(programme)
+    keys = [f"train/{name}" for name in programme.updates()[0].parameters]
     wrong_up_to_conv2 = {key: 1.0 if "conv" in key else 1e-7 for key in keys}
-    assert first_wrong_node(training, {"gradients": wrong_up_to_conv2}, 1e-3) == "conv2"
+    assert first_wrong_node(programme, {"gradients": wrong_up_to_conv2}, 1e-3) == "conv2"
 
 
 def _reference():

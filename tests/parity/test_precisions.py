@@ -45,10 +45,10 @@ def _proofs(prover, cases, spec, precision):
 
 def _judged(cases, event, precision):
     """The errors of an event as a proof in some precision."""
-    (training,) = [case.training for case in cases if case.name == event["case"]]
+    (programme,) = [case.programme for case in cases if case.name == event["case"]]
     names = {"framework": "any", "network": "small", "dataset": event["case"], "device": "cpu", "execution": "any"}
     blank = Proof(**names, precision=precision, versions={}, python="")
-    return judged(blank, training, finite_errors(event["errors"]))
+    return judged(blank, programme, finite_errors(event["errors"]))
 
 
 @pytest.mark.parametrize("case", NETWORKS)

@@ -34,7 +34,7 @@ def _cpus_used(prover, spec, threads, tmp_path):
     cell = bench.complete({"network": NETWORK, "framework": spec.name, "batch": BATCH})
     side = WorkerSide.of(spec, candidate.interpreter, prover.worker)
     settings = Settings(seconds=2.0, target=1e-9).for_worker("cpu")
-    write_json(folder / "request.json", measure_request(cell, bench.training(cell), side, settings))
+    write_json(folder / "request.json", measure_request(cell, bench.programme(cell), side, settings))
     command = Command(
         python=candidate.interpreter.path,
         worker=prover.worker,

@@ -14,7 +14,7 @@ from packing import pack
 
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.spec import find_spec
-from netdyno.graph.model import Draw, Training
+from netdyno.graph.model import Draw, Programme
 from netdyno.harness.launch import Command, launch
 from netdyno.harness.request import ProofManner, WorkerSide
 from netdyno.harness.train_request import TrainingPlan, Transforms, train_request
@@ -29,13 +29,13 @@ RULE = Transforms(mean=(0.5, 0.4, 0.3), std=(0.25, 0.25, 0.25), crop=SIDE - 2, p
 TOLERANCE = 1e-3  # of losses: rounding, grown over a few steps
 
 
-def _network() -> Training:
+def _network() -> Programme:
     """A norm that follows a convolution, and one that does not."""
     net = Net(batch=BATCH, classes=3, learning_rate=0.01)
-    x = net.input("images", (BATCH, 3, SIDE - 2, SIDE - 2), Draw(kind="normal"))
+    x = net.input("images", (BATCH, 3, SIDE - 2, SIDE - 2), Draw(kind="normal"), kind="image")
     x = net.tanh(net.batch_norm(net.convolution(x, 8, 3, pad=1, bias=False)))
     x = net.batch_norm(net.mean_pool(x, 2, 2))
-    return net.training(net.classifier(net.flatten(x)))
+    return net.programme(net.classifier(net.flatten(x)))
 
 
 @pytest.fixture(scope="session")

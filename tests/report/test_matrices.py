@@ -21,7 +21,7 @@ def _text(parts):
 
 def _proof(framework, entry, **changes):
     fields = {"device": "cpu", "precision": "float32", "execution": "eager", "passed": True, "gradients": 1.2e-6}
-    return Proof(framework=framework, network=entry.network, dataset=entry.dataset.name, **{**fields, **changes})
+    return Proof(framework=framework, network=entry.network, dataset=entry.dataset, **{**fields, **changes})
 
 
 def test_the_matrix_of_all_frameworks_and_networks_fits_and_is_whole():
@@ -49,7 +49,7 @@ def test_a_wrong_gradient_is_shouted_with_its_node():
 def test_availability_says_why_a_framework_is_not_there():
     cells = [
         Cell(
-            network=entry.network, dataset=entry.dataset.name, framework=name, device="cpu", batch=1,
+            network=entry.network, dataset=entry.dataset, framework=name, device="cpu", batch=1,
             precision="float32", execution="eager", data="synthetic", threads=1,
         )
         for entry in entries()

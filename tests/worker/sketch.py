@@ -1,5 +1,11 @@
 """How a test writes down a graph in its wire form, piece by piece."""
 
+import json
+import os
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "op_facts.json")) as file:
+    FACTS = json.load(file)  # of the host's ops, for Pythons that cannot import the host
+
 SGD = {"kind": "sgd", "learning_rate": 0.1}
 MOMENTUM = {"kind": "momentum", "learning_rate": 0.05, "momentum": 0.9}
 ADAM = {"kind": "adam", "learning_rate": 0.01, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
@@ -14,17 +20,36 @@ class Sketch(object):
 
     def input(self, name, shape, low=-1.0, high=1.0, kind="uniform"):
         draw = {"kind": kind, "low": low, "high": high}
-        self.graph["inputs"].append({"name": name, "shape": list(shape), "draw": draw})
+        dtype = "integer" if kind == "integers" else "float"
+        self.graph["inputs"].append(
+            {"name": name, "shape": list(shape), "draw": draw, "kind": _kind(shape), "dtype": dtype}
+        )
         return name
 
     def parameter(self, name, shape, low=-1.0, high=1.0, trainable=True):
         draw = {"kind": "uniform", "low": low, "high": high}
-        self.graph["parameters"].append({"name": name, "shape": list(shape), "initial": draw, "trainable": trainable})
+        kernel = len(shape) == 4 and name.endswith("weight")
+        self.graph["parameters"].append(
+            {
+                "name": name,
+                "shape": list(shape),
+                "initial": draw,
+                "trainable": trainable,
+                "kind": "kernel" if kernel else _kind(shape),
+            }
+        )
         return name
 
     def node(self, name, op, inputs, result, **attributes):
         self.graph["nodes"].append(
-            {"name": name, "op": op, "inputs": list(inputs), "shape": list(result), "attributes": attributes}
+            {
+                "name": name,
+                "op": op,
+                "inputs": list(inputs),
+                "shape": list(result),
+                "kind": _kind(result),
+                "attributes": attributes,
+            }
         )
         return name
 
@@ -44,4 +69,16 @@ class Sketch(object):
         self.updates.append({"name": name, "loss": loss, "parameters": parameters or trainable, "optimizer": whole})
 
     def wire(self, *outputs):
-        return {"format": 1, "graph": dict(self.graph, outputs=list(outputs)), "updates": self.updates}
+        stages = [{"name": "train", "updates": self.updates}] if self.updates else []
+        used = {node["op"] for node in self.graph["nodes"]}
+        return {
+            "format": 2,
+            "graph": dict(self.graph, outputs=list(outputs)),
+            "stages": stages,
+            "facts": {op: FACTS[op] for op in used if op in FACTS},
+        }
+
+
+def _kind(shape):
+    """In these graphs every value with four axes that is no kernel is an image."""
+    return "image" if len(shape) == 4 else "plain"

@@ -3,8 +3,9 @@
 from sketch import ADAM, MOMENTUM, Sketch
 
 
-def residual():
-    """A classifier with a shortcut, batch norm and every kind of pool."""
+def residual(composite):
+    """A classifier with a shortcut, batch norm and every kind of pool; the pools over whole maps are `composite` ops
+    or spelled out in primitives."""
     sketch = Sketch()
     edge = {"strides": [1, 1], "padding": [1, 1, 1, 1], "groups": 1}
     sketch.input("image", [4, 3, 8, 8])
@@ -21,8 +22,13 @@ def residual():
     sketch.node("branch.norm", "batch_norm", norm, [4, 6, 4, 4], epsilon=1e-5, momentum=0.1)
     sketch.node("sum", "add", ["branch.norm", "pooled"], [4, 6, 4, 4])
     sketch.node("smooth", "mean_pool", ["sum"], [4, 6, 2, 2], **window)
-    sketch.node("beside", "global_mean_pool", ["smooth"], [4, 6])
-    sketch.node("deep", "global_mean_pool", ["sum"], [4, 6])
+    for name, source, side in (("beside", "smooth", 2), ("deep", "sum", 4)):
+        if composite:
+            sketch.node(name, "global_mean_pool", [source], [4, 6])
+            continue
+        whole = {"kernel": [side, side], "strides": [1, 1], "padding": [0, 0, 0, 0]}
+        sketch.node(name + ".mean", "mean_pool", [source], [4, 6, 1, 1], **whole)
+        sketch.node(name, "flatten", [name + ".mean"], [4, 6])
     sketch.node("both", "concat", ["beside", "deep"], [4, 12])
     sketch.node("kept", "dropout", ["both"], [4, 12], rate=0.0, seed=1)
     sketch.node("y", "linear", ["kept", *head], [4, 5])
@@ -52,6 +58,26 @@ def repeated_pools():
     sketch.node("last", "convolution", ["again", last], [4, 5, 2, 2], **edge)
     sketch.node("y", "global_mean_pool", ["last"], [4, 5])
     sketch.node("loss", "softmax_cross_entropy", ["y", "labels"], [])
+    sketch.update("loss", MOMENTUM)
+    return sketch.wire("y", "loss")
+
+
+def tied():
+    """A kernel and a matrix that are used twice each, with a bias: their gradients add up."""
+    sketch = Sketch()
+    edge = {"strides": [1, 1], "padding": [1, 1, 1, 1], "groups": 1}
+    sketch.input("image", [4, 3, 2, 2])
+    sketch.input("target", [4, 12])
+    kernel = sketch.parameter("kernel.weight", [3, 3, 3, 3], -0.3, 0.3)
+    matrix = [sketch.parameter("matrix.weight", [12, 12], -0.4, 0.4), sketch.parameter("matrix.bias", [12])]
+    sketch.node("conv1", "convolution", ["image", kernel], [4, 3, 2, 2], **edge)
+    sketch.node("tanh1", "tanh", ["conv1"], [4, 3, 2, 2])
+    sketch.node("conv2", "convolution", ["tanh1", kernel], [4, 3, 2, 2], **edge)
+    sketch.node("flat", "flatten", ["conv2"], [4, 12])
+    sketch.node("fc1", "linear", ["flat", *matrix], [4, 12])
+    sketch.node("tanh2", "tanh", ["fc1"], [4, 12])
+    sketch.node("y", "linear", ["tanh2", *matrix], [4, 12])
+    sketch.node("loss", "mean_squared_error", ["y", "target"], [])
     sketch.update("loss", MOMENTUM)
     return sketch.wire("y", "loss")
 

@@ -1,12 +1,14 @@
 """Which tiny programs show that an adapter computes what the graph means: CASES = {case name: wire form}.
 
+PRIMITIVES are those that the oracle trains as they are, COMPOSITES those that it is given lowered.
+
 A case is named "op/what is special about it"; "network/..." cases put several ops together. In an op's case the
 value under test is the output `y`, and it ends in a scalar `loss` that depends on every element of it differently.
 No case draws at random while training, so every adapter must agree with the reference on all of them.
 """
 
 from sketch import ADAM, MOMENTUM, SGD, Sketch
-from small_networks import adversarial, repeated_pools, residual, variational
+from small_networks import adversarial, repeated_pools, residual, tied, variational
 
 from netdyno_worker.batches import synthetic_batch
 from netdyno_worker.contract import Job
@@ -113,7 +115,7 @@ def _optimized(optimizer):
 _MATRIX = [("x", [3, 4])]
 _IMAGES = [("x", SIDE)]
 
-CASES = {
+PRIMITIVES = {
     "convolution/padded": _convolution([3, 4, 3, 3], [2, 3, 6, 5], padding=[1, 1, 1, 1]),
     "convolution/asymmetric": _convolution(
         [3, 4, 3, 2], [2, 3, 4, 7], bias=False, strides=[2, 1], padding=[0, 3, 2, 1]
@@ -135,13 +137,8 @@ CASES = {
     "mean_pool/even": _pool("mean_pool", [2, 4, 3, 2], [2, 2], [2, 2], [0, 0, 0, 0]),
     "mean_pool/overlapping": _pool("mean_pool", [2, 4, 6, 5], [3, 3], [1, 1], [1, 1, 1, 1]),
     "mean_pool/asymmetric": _pool("mean_pool", [2, 4, 3, 5], [3, 2], [2, 1], [0, 1, 1, 0]),
-    "global_mean_pool/plain": _case("global_mean_pool", _IMAGES, [2, 4]),
     "batch_norm/images": _batch_norm([2, 4, 6, 5]),
     "batch_norm/matrix": _batch_norm([5, 3]),
-    "local_response_norm/narrow": _case("local_response_norm", _IMAGES, SIDE, size=3, alpha=0.5, beta=0.75, k=2.0),
-    "local_response_norm/wider_than_channels": _case(
-        "local_response_norm", _IMAGES, SIDE, size=9, alpha=1.0, beta=0.5, k=1.0
-    ),
     "relu/images": _case("relu", _IMAGES, SIDE),
     "tanh/plain": _case("tanh", _MATRIX, [3, 4]),
     "sigmoid/plain": _case("sigmoid", _MATRIX, [3, 4]),
@@ -170,8 +167,21 @@ CASES = {
     "network/sgd": _optimized(SGD),
     "network/momentum": _optimized(MOMENTUM),
     "network/adam": _optimized(ADAM),
-    "network/residual": residual(),
-    "network/repeated pools": repeated_pools(),
+    "network/residual in primitives": residual(composite=False),
+    "network/tied weights": tied(),
     "network/variational": variational(),
     "network/adversarial": adversarial(),
 }
+
+# An adapter is given these as they are where it has a kernel for the op, and lowered where it has none.
+COMPOSITES = {
+    "global_mean_pool/plain": _case("global_mean_pool", _IMAGES, [2, 4]),
+    "local_response_norm/narrow": _case("local_response_norm", _IMAGES, SIDE, size=3, alpha=0.5, beta=0.75, k=2.0),
+    "local_response_norm/wider_than_channels": _case(
+        "local_response_norm", _IMAGES, SIDE, size=9, alpha=1.0, beta=0.5, k=1.0
+    ),
+    "network/residual": residual(composite=True),
+    "network/repeated pools": repeated_pools(),
+}
+
+CASES = dict(PRIMITIVES, **COMPOSITES)

@@ -25,6 +25,12 @@ class DrawsTest(unittest.TestCase):
         self.assertEqual(fingerprint(draw(NORMAL, "input/images", (4, 1, 8, 8), 1)), NORMAL_BITS)
         self.assertEqual(fingerprint(draw(LABELS, "input/labels", (64,), 1)), LABEL_BITS)
 
+    def test_a_band_is_one_near_the_diagonal(self):
+        band = draw({"kind": "band", "low": -1.0, "high": 2.0}, "any", (3, 5, 1, 1), 1)
+        self.assertEqual((band.dtype, band.shape), (np.float32, (3, 5, 1, 1)))
+        expected = [[1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [0, 1, 1, 1, 1]]
+        self.assertEqual(band[:, :, 0, 0].tolist(), expected)
+
     def test_a_long_draw_is_the_same_as_one_made_at_once(self):
         state = np.random.RandomState(zlib.crc32(b"long") + 1)
         at_once = state.uniform(-0.5, 0.5, size=(3, CHUNK + 1)).astype(np.float32)
@@ -63,8 +69,8 @@ class DrawsTest(unittest.TestCase):
 
 
 def weights(seed=1):
-    parameters = [Parameter(name, (4,), UNIFORM, True) for name in "ab"]
-    return Weights(Program([], parameters, [], [], []), seed)
+    parameters = [Parameter(name, (4,), UNIFORM, True, "plain") for name in "ab"]
+    return Weights(Program([], parameters, [], [], [], [], {}), seed)
 
 
 UNIFORM_BITS = "bb4d496d4ceb7f18"

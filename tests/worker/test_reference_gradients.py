@@ -6,11 +6,11 @@ import unittest
 from unittest import mock
 
 import numpy as np
-from small_programs import CASES, job_for, start
+from small_programs import CASES, COMPOSITES, PRIMITIVES, job_for, start
 
-from netdyno_worker import reference_convolution
 from netdyno_worker.adapters.reference import trainer as reference
-from netdyno_worker.reference_ops import KERNELS
+from netdyno_worker.oracle import convolution
+from netdyno_worker.oracle.ops import KERNELS
 
 NUDGE = 1e-5
 AT_MOST = 40  # elements tried per parameter
@@ -18,14 +18,24 @@ AT_MOST = 40  # elements tried per parameter
 
 class EveryGradientIsASlope(unittest.TestCase):
     def test_in_every_case_but_those_that_stop_it(self):
-        for name in sorted(CASES):
+        for name in sorted(PRIMITIVES):
             if not name.startswith("stop_gradient/"):
                 with self.subTest(case=name):
-                    self._check_case(_with_losses_as_outputs(CASES[name]))
+                    self._check_case(_with_losses_as_outputs(PRIMITIVES[name]))
+
+    @unittest.skipIf(sys.version_info < (3, 11), "the host needs Python 3.11")
+    def test_in_every_composite_once_it_is_lowered(self):
+        from netdyno.graph.lower import lowered
+        from netdyno.graph.wire import from_wire, to_wire
+
+        for name in sorted(COMPOSITES):
+            with self.subTest(case=name):
+                wire = to_wire(lowered(from_wire(COMPOSITES[name]), frozenset()))
+                self._check_case(_with_losses_as_outputs(wire))
 
     def _check_case(self, wire):
         gradients = start(reference, wire).read("gradients")
-        for update in wire["updates"]:
+        for update in wire["stages"][0]["updates"]:
             for parameter in update["parameters"]:
                 gradient = gradients[update["name"] + "/" + parameter]
                 for place in _some_places(gradient):
@@ -34,9 +44,9 @@ class EveryGradientIsASlope(unittest.TestCase):
                     np.testing.assert_allclose(gradient[place], slope, 1e-5, 1e-9, err_msg=message)
 
     def test_bands_of_a_convolution_add_up_to_the_whole(self):
-        wire = CASES["convolution/asymmetric"]
+        wire = PRIMITIVES["convolution/asymmetric"]
         whole = start(reference, wire)
-        with mock.patch.object(reference_convolution, "COLUMN_BYTES", 1):
+        with mock.patch.object(convolution, "COLUMN_BYTES", 1):
             banded = start(reference, wire)
             outputs, gradients = banded.read("outputs"), banded.read("gradients")
         np.testing.assert_allclose(outputs["y"], whole.read("outputs")["y"], 1e-12)
@@ -46,30 +56,39 @@ class EveryGradientIsASlope(unittest.TestCase):
 
 class Vocabulary(unittest.TestCase):
     @unittest.skipIf(sys.version_info < (3, 11), "the host needs Python 3.11")
-    def test_every_op_has_a_kernel(self):
+    def test_every_primitive_has_a_kernel_and_every_composite_a_case(self):
         from netdyno.graph.ops import OPS
 
-        self.assertEqual(sorted(KERNELS), sorted(OPS))
+        composite = {name for name in OPS if OPS[name].composite}
+        self.assertEqual(set(KERNELS), set(OPS) - composite)
+        self.assertEqual({name.split("/")[0] for name in COMPOSITES} - {"network"}, composite)
         self.assertEqual(reference.UNSUPPORTED, {})
 
+    @unittest.skipIf(sys.version_info < (3, 11), "the host needs Python 3.11")
+    def test_the_facts_that_small_programs_carry_are_those_of_the_host(self):
+        from netdyno.graph.wire import from_wire, to_wire
+
+        for name in sorted(PRIMITIVES):
+            self.assertEqual(PRIMITIVES[name]["facts"], to_wire(from_wire(PRIMITIVES[name]))["facts"])
+
     def test_every_op_with_a_certain_outcome_has_a_case(self):
-        shown = {name.split("/")[0] for name in CASES} - {"network"}
+        shown = {name.split("/")[0] for name in PRIMITIVES} - {"network"}
         self.assertEqual(sorted(set(KERNELS) - shown), ["normal"])
 
     @unittest.skipIf(sys.version_info < (3, 11), "the host needs Python 3.11")
-    def test_every_case_is_a_sound_training(self):
-        from netdyno.graph.check import check_training
+    def test_every_case_is_a_sound_programme(self):
+        from netdyno.graph.check import check_programme
         from netdyno.graph.wire import from_wire, to_wire
 
         for name in sorted(CASES):
             with self.subTest(case=name):
-                training = from_wire(CASES[name])
-                check_training(training)
-                self.assertEqual(to_wire(training), CASES[name])
+                programme = from_wire(CASES[name])
+                check_programme(programme)
+                self.assertEqual(dict(to_wire(programme), facts=CASES[name]["facts"]), CASES[name])
 
     def test_values_have_the_shapes_the_graph_says(self):
-        for name in sorted(CASES):
-            wire = copy.deepcopy(CASES[name])
+        for name in sorted(PRIMITIVES):
+            wire = copy.deepcopy(PRIMITIVES[name])
             nodes = {node["name"]: tuple(node["shape"]) for node in wire["graph"]["nodes"]}
             wire["graph"]["outputs"] = sorted(nodes)
             values = start(reference, wire).read("outputs")
@@ -79,7 +98,7 @@ class Vocabulary(unittest.TestCase):
 
 def _with_losses_as_outputs(wire):
     wire = copy.deepcopy(wire)
-    wire["graph"]["outputs"] = [update["loss"] for update in wire["updates"]]
+    wire["graph"]["outputs"] = [update["loss"] for update in wire["stages"][0]["updates"]]
     return wire
 
 

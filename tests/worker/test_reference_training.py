@@ -9,7 +9,7 @@ from small_programs import CASES, Sketch, job_for, start
 from netdyno_worker.adapters.reference import trainer as reference
 from netdyno_worker.contract import Unsupported
 
-BOTH = ("network/residual", "network/adversarial")
+BOTH = ("network/residual in primitives", "network/adversarial")
 
 
 class Optimizers(unittest.TestCase):
@@ -45,7 +45,7 @@ class Optimizers(unittest.TestCase):
 class Updates(unittest.TestCase):
     def test_each_update_moves_only_its_own_group(self):
         wire = dict(CASES["network/adversarial"])
-        wire["updates"] = wire["updates"][:1]
+        wire["stages"] = [dict(wire["stages"][0], updates=wire["stages"][0]["updates"][:1])]
         trainer = start(reference, wire)
         before = trainer.read("parameters")
         trainer.step()
@@ -62,7 +62,7 @@ class Updates(unittest.TestCase):
         self.assertEqual(trainer.read("losses"), {"first": 4.0, "second": 4.0})
 
     def test_losses_are_those_before_the_update_and_fall(self):
-        trainer = start(reference, CASES["network/residual"])
+        trainer = start(reference, CASES["network/residual in primitives"])
         expected = float(trainer.read("outputs")["loss"])
         trainer.step()
         self.assertEqual(trainer.read("losses"), {"train": expected})
@@ -110,9 +110,10 @@ class State(unittest.TestCase):
 
     def test_running_statistics_move_once_per_update(self):
         wire = dict(CASES["batch_norm/matrix"])
-        again = dict(wire["updates"][0], name="again")
-        still = dict(wire["updates"][0]["optimizer"], learning_rate=1e-30)
-        wire["updates"] = [dict(wire["updates"][0], optimizer=still), dict(again, optimizer=still)]
+        (update,) = wire["stages"][0]["updates"]
+        still = dict(update["optimizer"], learning_rate=1e-30)
+        updates = [dict(update, name=name, optimizer=still) for name in ("train", "again")]
+        wire["stages"] = [{"name": "train", "updates": updates}]
         trainer = start(reference, wire)
         mean = trainer.read("parameters")["x"].mean(axis=0)
         trainer.step()
@@ -180,6 +181,12 @@ class Draws(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
+    def test_several_stages_are_refused_by_name(self):
+        wire = dict(CASES["network/sgd"])
+        wire["stages"] = [dict(wire["stages"][0], name=name) for name in ("first", "second")]
+        with self.assertRaisesRegex(Unsupported, "one stage, received first, second"):
+            start(reference, wire)
+
     def test_other_devices_and_precisions_are_refused_with_a_reason(self):
         for change in ({"device": "cuda"}, {"precision": "float16"}):
             with self.assertRaisesRegex(Unsupported, "received"):

@@ -9,7 +9,7 @@ from small_programs import CASES, job_for, start
 
 from netdyno_worker.adapters.reference import trainer as reference
 from netdyno_worker.batches import synthetic_batch
-from netdyno_worker.reference_ops import KERNELS
+from netdyno_worker.oracle.ops import KERNELS
 
 
 class SlidingWindows(unittest.TestCase):
@@ -53,13 +53,6 @@ class Normalisations(unittest.TestCase):
         value, _ = KERNELS["batch_norm"].forward(operands, {"epsilon": 3.0, "momentum": 0.1})
         np.testing.assert_allclose(value, [[-0.5], [0.5]])
 
-    def test_local_response_norm_divides_by_its_neighbours(self):
-        x = np.array([1.0, 2.0, 3.0]).reshape((1, 3, 1, 1))
-        attributes = {"size": 3, "alpha": 0.3, "beta": 0.75, "k": 2.0}
-        value, _ = KERNELS["local_response_norm"].forward([x], attributes)
-        expected = [1 / 2.5**0.75, 2 / 3.4**0.75, 3 / 3.3**0.75]
-        np.testing.assert_allclose(value.ravel(), expected)
-
 
 class Losses(unittest.TestCase):
     def test_softmax_cross_entropy_of_even_logits_is_the_logarithm_of_the_classes(self):
@@ -96,6 +89,11 @@ class Elementwise(unittest.TestCase):
     def test_sigmoid_follows_its_definition_and_does_not_overflow(self):
         value, _ = KERNELS["sigmoid"].forward([np.array([0.5, -1e5, 1e5])], {})
         np.testing.assert_allclose(value, [1 / (1 + math.exp(-0.5)), 0, 1])
+
+    def test_power_raises_to_a_constant(self):
+        value, kept = KERNELS["power"].forward([np.array([4.0, 0.25])], {"exponent": -1.5})
+        np.testing.assert_allclose(value, [1 / 8, 8])
+        np.testing.assert_allclose(KERNELS["power"].backward(np.ones(2), kept, [True])[0], [-1.5 / 32, -48])
 
     def test_linear_multiplies_by_the_transposed_weight(self):
         x, weight, bias = np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [5.0, 6.0]]), np.array([0.5, 0.0])

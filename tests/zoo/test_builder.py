@@ -6,10 +6,10 @@ from math import sqrt
 import pytest
 
 from netdyno.errors import NetdynoError
-from netdyno.graph.check import check_training
+from netdyno.graph.check import check_programme
 from netdyno.graph.model import Draw, Optimizer, Parameter, constant
 from netdyno.zoo.builder import Net, Value
-from netdyno.zoo.initial import he
+from netdyno.zoo.initial_limits import he
 
 
 @pytest.fixture
@@ -19,11 +19,11 @@ def net() -> Net:
 
 @pytest.fixture
 def images(net: Net) -> Value:
-    return net.input("images", (4, 6, 8, 8), Draw(kind="normal"))
+    return net.input("images", (4, 6, 8, 8), Draw(kind="normal"), kind="image")
 
 
 def _parameters(net: Net, output: Value) -> dict[str, Parameter]:
-    return {parameter.name: parameter for parameter in net.training(output).graph.parameters}
+    return {parameter.name: parameter for parameter in net.programme(output).graph.parameters}
 
 
 def test_layers_are_numbered_and_name_their_parameters(net: Net, images: Value) -> None:
@@ -84,14 +84,14 @@ def test_running_statistics_are_state_and_start_neutral(net: Net, images: Value)
     assert parameters["bn1.running_mean"].initial == constant(0.0)
     assert parameters["bn1.running_variance"].initial == constant(1.0)
     assert parameters["bn1.scale"].initial == constant(1.0)
-    assert net.training(x).updates[0].parameters[:2] == ("bn1.scale", "bn1.shift")
+    assert net.programme(x).updates()[0].parameters[:2] == ("bn1.scale", "bn1.shift")
 
 
 def test_no_two_random_layers_share_a_seed(net: Net, images: Value) -> None:
     x = net.dropout(net.dropout(images))
     net.bernoulli(net.sigmoid(x))
     net.normal((4, 2))
-    nodes = net.training(net.classifier(net.flatten(x))).graph.nodes
+    nodes = net.programme(net.classifier(net.flatten(x))).graph.nodes
     seeds = [node.attributes["seed"] for node in nodes if "seed" in node.attributes]
     assert len(set(seeds)) == len(seeds) == 4
 
@@ -99,20 +99,20 @@ def test_no_two_random_layers_share_a_seed(net: Net, images: Value) -> None:
 def test_labels_are_an_input_only_of_networks_that_use_them(net: Net, images: Value) -> None:
     code = net.linear(net.flatten(images), 384)
     net.update(net.mean_squared_error(code, net.flatten(images)))
-    assert [drawn.name for drawn in net.training(code).graph.inputs] == ["images"]
+    assert [drawn.name for drawn in net.programme(code).graph.inputs] == ["images"]
 
 
 def test_the_default_update_classifies(net: Net, images: Value) -> None:
-    training = net.training(net.classifier(net.flatten(images)))
-    check_training(training)
-    assert [drawn.name for drawn in training.graph.inputs] == ["images", "labels"]
-    assert training.graph.inputs[1].draw == Draw(kind="integers", low=0, high=10)
-    assert training.updates[0].optimizer == Optimizer(kind="momentum", learning_rate=0.05)
+    programme = net.programme(net.classifier(net.flatten(images)))
+    check_programme(programme)
+    assert [drawn.name for drawn in programme.graph.inputs] == ["images", "labels"]
+    assert programme.graph.inputs[1].draw == Draw(kind="integers", low=0, high=10)
+    assert programme.updates()[0].optimizer == Optimizer(kind="momentum", learning_rate=0.05)
 
 
 def test_asking_for_the_training_twice_gives_the_same(net: Net, images: Value) -> None:
     output = net.classifier(net.flatten(images))
-    assert net.training(output) == net.training(output)
+    assert net.programme(output) == net.programme(output)
 
 
 def test_updates_over_scopes_and_layers_train_only_those(net: Net, images: Value) -> None:
@@ -128,9 +128,9 @@ def test_updates_over_scopes_and_layers_train_only_those(net: Net, images: Value
     net.update(net.add(*losses), ["discriminator"], optimizer=adam, name="discriminate")
     fooled = net.binary_cross_entropy(net.node("linear", fake, weight), ones)
     net.update(fooled, ["generator.linear1"], optimizer=adam, name="generate")
-    training = net.training(fake)
-    check_training(training)
-    assert [update.parameters for update in training.updates] == [
+    programme = net.programme(fake)
+    check_programme(programme)
+    assert [update.parameters for update in programme.updates()] == [
         ("discriminator.weight",),
         ("generator.linear1.weight", "generator.linear1.bias"),
     ]
@@ -140,7 +140,42 @@ def test_a_group_is_matched_by_whole_words(net: Net, images: Value) -> None:
     x = net.linear(net.flatten(images), 10, name="fc1")
     x = net.linear(x, 10, name="fc10")
     net.update(net.softmax_cross_entropy(x, net.labels), ["fc1"])
-    assert net.training(x).updates[0].parameters == ("fc1.weight", "fc1.bias")
+    assert net.programme(x).updates()[0].parameters == ("fc1.weight", "fc1.bias")
+
+
+def test_a_weight_may_be_used_again(net: Net, images: Value) -> None:
+    x = net.linear(net.flatten(images), 10, name="first")
+    x = net.linear(net.tanh(x), 10, name="second")
+    y = net.linear(x, 10, weight=net.value("second.weight"), bias=net.value("second.bias"), name="third")
+    programme = net.programme(y)
+    check_programme(programme)
+    assert programme.graph.nodes[-2].inputs == ("second", "second.weight", "second.bias")
+    assert programme.updates()[0].parameters == ("first.weight", "first.bias", "second.weight", "second.bias")
+    with pytest.raises(NetdynoError, match=r"node 'linear1': expected a weight of \[7, 10\], received \[10, 10\]"):
+        net.linear(x, 7, weight=net.value("second.weight"))
+    with pytest.raises(NetdynoError, match=r"no value named 'secnd.weight'.*Did you mean 'second.weight'"):
+        net.value("secnd.weight")
+
+
+def test_updates_in_a_stage_belong_to_it(net: Net, images: Value) -> None:
+    x = net.linear(net.flatten(images), 10, name="first")
+    with net.stage("alone"):
+        net.update(net.mean_squared_error(x, x), name="first")
+    y = net.classifier(x, name="second")
+    net.update(net.softmax_cross_entropy(y, net.labels), ["second"])
+    stages = net.programme(y).stages
+    assert [(stage.name, [update.name for update in stage.updates]) for stage in stages] == [
+        ("alone", ["first"]),
+        ("train", ["train"]),
+    ]
+
+
+def test_inputs_are_those_of_the_dataset_unless_said_otherwise() -> None:
+    net = Net(batch=2, classes=3, learning_rate=0.1, shape=(3, 8, 8))
+    assert (net.images().shape, net.images((1, 4, 5), name="small").shape) == ((2, 3, 8, 8), (2, 1, 4, 5))
+    assert net.vectors(6).shape == (2, 6)
+    with pytest.raises(NetdynoError, match=r"'pairs': expected a dataset of pairs, received one with \[3, 8, 8\]"):
+        net.vectors(name="pairs")
 
 
 def test_an_unknown_group_suggests_the_nearest(net: Net, images: Value) -> None:

@@ -6,11 +6,12 @@ from math import prod, sqrt
 import pytest
 
 from netdyno.errors import NetdynoError
+from netdyno.graph.cost import totals
 from netdyno.graph.model import Optimizer
-from netdyno.graph.totals import totals
 from netdyno.zoo.catalog import Entry, entries, find_entry, find_network, resolve
-from netdyno.zoo.datasets import datasets, find_dataset
-from netdyno.zoo.entry import IMAGES, INSTRUMENT, VECTORS, reduced
+from netdyno.zoo.entry import CNN, INSTRUMENT, MLP, reduced
+from netdyno.zoo.items import IMAGENET, all_items, find_items
+from netdyno.zoo.options import Option
 
 PUBLISHED = {  # parameters, then MACs of one image as far as they are published (unit, figures)
     ("lenet", "mnist"): (61_706, 416_520),
@@ -29,8 +30,7 @@ COUNTED = {  # of vectors, by hand: nothing is published
     ("fcn5", "vectors26752"): 2 * 26752 * 2048 + 2 * 2048**2 + 3 * 2048 + 26752,
     ("fcn8", "vectors26752"): 2 * 26752 * 2048 + 5 * 2048**2 + 6 * 2048 + 26752,
     ("fcn5-small", "vectors512"): 512 * 2048 + 2 * 2048**2 + 2048 * 1000 + 3 * 2048 + 1000,
-    ("matmul", "vectors4096"): 8 * 4096**2 + 4096 * 16 + 16,
-    ("matmul", "vectors1024"): 8 * 1024**2 + 1024 * 16 + 16,
+    ("matmul", "none"): 8 * 4096**2 + 4096 * 16 + 16,
 }
 THESIS = {  # batch, learning rate
     ("lenet", "mnist"): (64, 0.01),
@@ -41,24 +41,24 @@ THESIS = {  # batch, learning rate
     ("alexnet", "imagenet"): (128, 0.01),
     ("resnet50", "imagenet"): (8, 0.1),
 }
-every_entry = pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.network}-{entry.dataset.name}")
+every_entry = pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.network}-{entry.dataset}")
 
 
 def test_the_zoo_holds_the_nine_cases_and_two_later_forms_before_the_vectors() -> None:
-    names = [(entry.network, entry.dataset.name) for entry in entries()]
+    names = [(entry.network, entry.dataset) for entry in entries()]
     assert names == [*PUBLISHED, *COUNTED]
     assert list(THESIS) == names[: len(THESIS)]
 
 
 def test_a_family_is_asked_for_by_name() -> None:
-    assert [entry.network for entry in entries(VECTORS)] == ["fcn5", "fcn8", "fcn5-small"]
-    assert [entry.network for entry in entries(INSTRUMENT)] == ["matmul", "matmul"]
-    assert [(entry.network, entry.dataset.name) for entry in entries(IMAGES)] == list(PUBLISHED)
+    assert [entry.network for entry in entries(MLP)] == ["fcn5", "fcn8", "fcn5-small"]
+    assert [entry.network for entry in entries(INSTRUMENT)] == ["matmul"]
+    assert [(entry.network, entry.dataset) for entry in entries(CNN)] == list(PUBLISHED)
 
 
 @every_entry
 def test_counts_are_the_published_ones_or_those_counted_by_hand(entry: Entry) -> None:
-    case = (entry.network, entry.dataset.name)
+    case = (entry.network, entry.dataset)
     parameters, macs = PUBLISHED[case] if case in PUBLISHED else (COUNTED[case], None)
     counted = totals(resolve(entry, 3))
     assert counted.parameters == entry.parameters == parameters
@@ -82,43 +82,43 @@ def test_a_proof_takes_every_layer_and_few_enough_parameters(entry: Entry) -> No
 
 def test_a_proof_shortens_the_vectors_and_the_labels_of_the_widest_networks() -> None:
     small = resolve(reduced(find_entry("fcn5")), 2).graph
-    assert small.inputs[0].shape == (2, 256, 1, 1)
+    assert small.inputs[0].shape == (2, 256)
     assert small.shapes()[small.outputs[0]] == (2, 256)
     assert small.shapes()["fc2.weight"] == (2048, 2048)
 
 
 def test_an_entry_without_a_width_of_its_own_is_proved_on_its_dataset() -> None:
     assert reduced(find_entry("fcn5-small")) == find_entry("fcn5-small")
-    assert reduced(find_entry("resnet50", "imagenet")).dataset == find_dataset("imagenet")
+    assert reduced(find_entry("resnet50", "imagenet")).items == IMAGENET.of_size(64)
 
 
-@pytest.mark.parametrize("entry", entries(IMAGES), ids=lambda entry: f"{entry.network}-{entry.dataset.name}")
+@pytest.mark.parametrize("entry", entries(CNN), ids=lambda entry: f"{entry.network}-{entry.dataset}")
 def test_image_networks_train_everything_they_can_with_momentum(entry: Entry) -> None:
-    training = resolve(entry, 2)
-    (update,) = training.updates
+    programme = resolve(entry, 2)
+    (update,) = programme.updates()
     assert (update.name, update.loss) == ("train", "loss")
-    assert update.parameters == tuple(p.name for p in training.graph.parameters if p.trainable)
+    assert update.parameters == tuple(p.name for p in programme.graph.parameters if p.trainable)
     assert update.optimizer == Optimizer(kind="momentum", learning_rate=entry.learning_rate, momentum=0.9)
-    assert training.graph.shapes()[training.graph.outputs[0]] == (2, entry.dataset.classes)
+    assert programme.graph.shapes()[programme.graph.outputs[0]] == (2, entry.items.classes)
 
 
-@pytest.mark.parametrize("entry", entries(VECTORS), ids=lambda entry: entry.network)
+@pytest.mark.parametrize("entry", entries(MLP), ids=lambda entry: entry.network)
 def test_fully_connected_networks_train_by_plain_sgd_as_dlbench_did(entry: Entry) -> None:
-    training = resolve(entry, 2)
-    (update,) = training.updates
+    programme = resolve(entry, 2)
+    (update,) = programme.updates()
     assert update.optimizer == Optimizer(kind="sgd", learning_rate=0.01)
-    assert update.parameters == tuple(parameter.name for parameter in training.graph.parameters)
-    ops = [node.op for node in training.graph.nodes]
+    assert update.parameters == tuple(parameter.name for parameter in programme.graph.parameters)
+    ops = [node.op for node in programme.graph.nodes]
     assert ops.count("sigmoid") == ops.count("linear") - 1 == (6 if entry.network == "fcn8" else 3)
 
 
-@pytest.mark.parametrize("dataset", ["vectors4096", "vectors1024"])
-def test_nearly_all_of_the_instrument_is_matrix_products(dataset: str) -> None:
-    entry = find_entry("matmul", dataset)
-    training = resolve(entry, entry.batch)
-    width = entry.dataset.channels
+@pytest.mark.parametrize(("width", "batch"), [(4096, 16384), (1024, 1024)])
+def test_nearly_all_of_the_instrument_is_matrix_products(width: int, batch: int) -> None:
+    programme = resolve(find_entry("matmul"), batch, {"width": width})
+    assert [drawn.shape for drawn in programme.graph.inputs] == [(batch, width), (batch,)]
+    assert programme.graph.parameter_count() == 8 * width**2 + width * 16 + 16
     products = 8 * 3 - 1  # forward, and two backward but for the input of the first
-    assert 2 * products * entry.batch * width**2 == pytest.approx(totals(training).step_flops, rel=0.01)
+    assert 2 * products * batch * width**2 == pytest.approx(totals(programme).step_flops, rel=0.01)
 
 
 @every_entry
@@ -141,7 +141,7 @@ def test_a_learning_rate_other_than_the_thesis_has_a_note(network: str, ours: fl
 
 def test_alexnet_takes_larger_crops_than_its_dataset() -> None:
     entry = find_entry("alexnet", "imagenet")
-    assert (entry.image_size, entry.dataset.size) == (227, 224)
+    assert (entry.items.shape, find_items("imagenet").shape) == ((3, 227, 227), (3, 224, 224))
     assert resolve(entry, 1).graph.inputs[0].shape == (1, 3, 227, 227)
 
 
@@ -165,9 +165,9 @@ def test_names_read_like_the_paper() -> None:
 
 
 def test_a_network_without_a_dataset_is_taken_on_its_first() -> None:
-    assert find_entry("lenet").dataset.name == "mnist"
-    assert find_entry("vgg16", None).dataset.name == "cifar10"
-    assert [entry.dataset.name for entry in find_network("vgg16")] == ["cifar10", "imagenet"]
+    assert find_entry("lenet").dataset == "mnist"
+    assert find_entry("vgg16", None).dataset == "cifar10"
+    assert [entry.dataset for entry in find_network("vgg16")] == ["cifar10", "imagenet"]
 
 
 def test_an_unknown_network_suggests_the_nearest() -> None:
@@ -179,7 +179,7 @@ def test_an_unknown_dataset_suggests_the_nearest() -> None:
     with pytest.raises(NetdynoError, match=r"no dataset named 'cifar-10'.*Did you mean 'cifar10'\?"):
         find_entry("vgg16", "cifar-10")
     with pytest.raises(NetdynoError, match=r"Did you mean 'imagenet'\?"):
-        find_dataset("imagnet")
+        find_items("imagnet")
 
 
 def test_a_network_that_is_not_on_a_dataset_says_where_it_is() -> None:
@@ -188,8 +188,9 @@ def test_a_network_that_is_not_on_a_dataset_says_where_it_is() -> None:
 
 
 def test_an_image_too_small_is_refused_with_the_layer_that_needs_more() -> None:
+    entry = replace(find_entry("alexnet", "imagenet"), items=IMAGENET.of_size(32))
     with pytest.raises(NetdynoError, match=r"node 'max_pool\d' \(max_pool\): expected an image of at least"):
-        resolve(find_entry("alexnet", "imagenet"), 1, image_size=32)
+        resolve(entry, 1)
 
 
 def test_a_batch_of_nothing_is_refused() -> None:
@@ -199,13 +200,54 @@ def test_a_batch_of_nothing_is_refused() -> None:
 
 def test_the_learning_rate_of_an_entry_reaches_its_update() -> None:
     entry = replace(find_entry("lenet"), learning_rate=0.5)
-    assert resolve(entry, 1).updates[0].optimizer.learning_rate == 0.5
+    assert resolve(entry, 1).updates()[0].optimizer.learning_rate == 0.5
 
 
 def test_datasets_are_found_by_name() -> None:
-    assert [find_dataset(dataset.name) for dataset in datasets()] == list(datasets())
-    imagenet = find_dataset("imagenet")
-    assert (imagenet.classes, imagenet.training_images) == (1000, 1_281_167)
+    assert [find_items(items.name) for items in all_items()] == list(all_items())
+    imagenet = find_items("imagenet")
+    assert (imagenet.classes, imagenet.count) == (1000, 1_281_167)
+
+
+def test_an_item_is_named_in_the_singular() -> None:
+    assert {entry.item for entry in entries(CNN)} == {"image"}
+    assert {entry.item for entry in (*entries(MLP), *entries(INSTRUMENT))} == {"sample"}
+
+
+def test_vectors_are_fed_as_vectors() -> None:
+    graph = resolve(find_entry("fcn5"), 3).graph
+    assert (graph.inputs[0].name, graph.inputs[0].shape, graph.inputs[0].kind) == ("vectors", (3, 26752), "plain")
+    assert "flatten" not in {node.op for node in graph.nodes}
+
+
+def test_options_are_those_of_the_recipe_and_change_the_graph() -> None:
+    entry = find_entry("fcn5-small")
+    assert (entry.options, find_entry("lenet").options) == ({"hidden": 2048}, {})
+    shapes = resolve(entry, 2, {"hidden": 16}).graph.shapes()
+    assert (shapes["fc1.weight"], shapes["fc2.weight"]) == ((16, 512), (16, 16))
+    assert resolve(entry, 2, {"hidden": 2048}) == resolve(entry, 2)
+
+
+def test_a_proof_of_the_instrument_is_narrower() -> None:
+    entry = reduced(find_entry("matmul"))
+    assert entry.options == {"width": 64}
+    assert resolve(entry, 2).graph.inputs[0].shape == (2, 64)
+
+
+@pytest.mark.parametrize(
+    ("network", "options", "complaint"),
+    [
+        ("fcn5", {"hiden": 3}, r"no option of fcn5 named 'hiden' among the 1 known. Did you mean 'hidden'\?"),
+        ("fcn5", {"hidden": 0.5}, "network 'fcn5', hidden: expected a whole number, received 0.5"),
+        ("fcn5", {"hidden": "many"}, "network 'fcn5', hidden: expected a whole number, received 'many'"),
+        ("fcn5", {"hidden": True}, "network 'fcn5', hidden: expected a whole number, received True"),
+        ("fcn5", {"hidden": 0}, "'fc1.weight': expected a shape of whole numbers over 0"),
+        ("lenet", {"hidden": 3}, "network 'lenet': expected no options, received 'hidden'"),
+    ],
+)
+def test_a_wrong_option_is_refused_in_one_line(network: str, options: dict[str, Option], complaint: str) -> None:
+    with pytest.raises(NetdynoError, match=complaint):
+        resolve(find_entry(network), 2, options)
 
 
 @every_entry

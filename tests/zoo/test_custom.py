@@ -9,7 +9,7 @@ from netdyno.errors import NetdynoError
 from netdyno.graph.wire import digest
 from netdyno.zoo.catalog import resolve
 from netdyno.zoo.custom import load_network
-from netdyno.zoo.datasets import CIFAR10, MNIST
+from netdyno.zoo.items import CIFAR10, MNIST, NONE, VECTORS512
 
 GOOD = """
     def mine(net, images):
@@ -34,11 +34,11 @@ def _complaint(path: Path, name: str = "mine") -> str:
 def test_a_users_network_becomes_an_entry(tmp_path: Path) -> None:
     path = _file(tmp_path, GOOD)
     entry = load_network(f"{path}:mine", MNIST)
-    assert (entry.network, entry.source) == ("nets.py:mine", str(path))
+    assert (entry.network, entry.source) == ("mine", str(path))
     assert entry.parameters == 784 * 32 + 32 + 32 * 10 + 10
     assert entry.macs == 784 * 32 + 32 * 10
     assert (entry.batch, entry.learning_rate) == (64, 0.01)
-    assert (entry.image_size, entry.verify_size) == (28, 28)
+    assert (entry.items, entry.options) == (MNIST, {})
 
 
 def test_it_resolves_for_other_batches_and_datasets(tmp_path: Path) -> None:
@@ -60,9 +60,9 @@ def test_it_may_define_its_own_updates(tmp_path: Path) -> None:
             net.update(loss, ["encoder", "decoder"], optimizer=Optimizer(kind="adam", learning_rate=0.001))
             return copy
     """
-    training = resolve(load_network(f"{_file(tmp_path, text)}:auto_encoder", MNIST), 8)
-    assert training.updates[0].optimizer.kind == "adam"
-    assert [drawn.name for drawn in training.graph.inputs] == ["images"]
+    programme = resolve(load_network(f"{_file(tmp_path, text)}:auto_encoder", MNIST), 8)
+    assert programme.updates()[0].optimizer.kind == "adam"
+    assert [drawn.name for drawn in programme.graph.inputs] == ["images"]
 
 
 @pytest.mark.parametrize("reference", ["nets.py", "nets.py:", "nets:mine", ":mine", ""])
@@ -130,9 +130,47 @@ def test_a_mistake_in_an_inner_function_shows_the_inner_line(tmp_path: Path) -> 
     assert "line 2: node 'max_pool1' (max_pool): expected an image of at least" in _complaint(_file(tmp_path, text))
 
 
-def test_a_function_with_other_parameters_is_refused(tmp_path: Path) -> None:
-    complaint = _complaint(_file(tmp_path, "def mine(images):\n    return images\n"))
-    assert "TypeError: mine() takes 1 positional argument but 2 were given" in complaint
+@pytest.mark.parametrize(
+    ("parameters", "complaint"),
+    [
+        ("", "too many positional arguments"),
+        ("net, images, labels", "missing a required argument: 'labels'"),
+        ("net, images, *, units", "option 'units': expected a number or a text as its default, received none"),
+    ],
+)
+def test_a_function_with_other_parameters_is_refused(tmp_path: Path, parameters: str, complaint: str) -> None:
+    path = _file(tmp_path, f"def mine({parameters}):\n    return images\n")
+    assert f"{path}: expected 'mine' to take (net, images) or (net), received: {complaint}" in _complaint(path)
+
+
+def test_its_keyword_only_parameters_are_options(tmp_path: Path) -> None:
+    text = """
+        def mine(net, vectors, *, units=32, slope=1.0):
+            return net.classifier(net.scale(net.linear(vectors, units), slope))
+    """
+    entry = load_network(f"{_file(tmp_path, text)}:mine", VECTORS512)
+    assert entry.options == {"units": 32, "slope": 1.0}
+    assert resolve(entry, 3, {"units": 5, "slope": 2}).graph.shapes()["linear1.weight"] == (5, 512)
+    with pytest.raises(NetdynoError, match=r"no option of mine named 'unit'.*Did you mean 'units'\?"):
+        resolve(entry, 3, {"unit": 5})
+
+
+def test_it_may_declare_inputs_of_its_own(tmp_path: Path) -> None:
+    text = """
+        def mine(net):
+            x, target = net.vectors(7, name="x"), net.vectors(2, name="target")
+            y = net.linear(x, 2)
+            net.update(net.mean_squared_error(y, target))
+            return y
+    """
+    programme = resolve(load_network(f"{_file(tmp_path, text)}:mine", NONE), 4)
+    assert [(drawn.name, drawn.shape) for drawn in programme.graph.inputs] == [("x", (4, 7)), ("target", (4, 2))]
+
+
+def test_a_network_of_images_is_refused_on_a_dataset_without_items(tmp_path: Path) -> None:
+    path = _file(tmp_path, GOOD)
+    with pytest.raises(NetdynoError, match="network 'mine': expected a dataset with items, received 'none'"):
+        load_network(f"{path}:mine", NONE)
 
 
 def test_a_network_that_only_works_for_one_batch_is_refused_later_in_one_line(tmp_path: Path) -> None:

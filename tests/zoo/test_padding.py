@@ -11,7 +11,7 @@ from netdyno.zoo.padding import ceil_padding, four_sides, pair
 
 def _images(size: int) -> tuple[Net, Value]:
     net = Net(batch=1, classes=10, learning_rate=0.01)
-    return net, net.input("images", (1, 1, size, size), Draw(kind="normal"))
+    return net, net.input("images", (1, 1, size, size), Draw(kind="normal"), kind="image")
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,9 @@ function build(training) {
         for (let i = 0; i < size; i++) gradient[c * size + i] += slope * row[i];
       }
     }
-    for (let i = 0; i < w.length; i++) w[i] -= training.updates[0].optimizer.learning_rate * gradient[i];
+    for (let i = 0; i < w.length; i++) w[i] -= training.stages[0].updates[0].optimizer.learning_rate * gradient[i];
   }
-  return { step, losses: () => ({ [training.updates[0].name]: loss }), parameters: w.length };
+  return { step, losses: () => ({ [training.stages[0].updates[0].name]: loss }), parameters: w.length };
 }
 function block(trainer, steps) {
   const start = now();

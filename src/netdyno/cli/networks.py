@@ -8,24 +8,23 @@ from netdyno.zoo.catalog import Entry, entries
 
 
 def networks(json: JsonOption = False) -> None:
-    """List the networks with their parameters, MACs for one image, and source."""
+    """List the networks with their parameters, MACs for one item, and source."""
     if json:
         print_json([_as_json(entry) for entry in entries()])
         return
     table = new_table(
-        "network", "dataset", "image", "batch", "parameters", "MACs", "source",
-        right=("image", "batch", "parameters", "MACs"),
+        "network", "dataset", "item", "batch", "parameters", "MACs", "source",
+        right=("item", "batch", "parameters", "MACs"),
     )  # fmt: skip
     for entry in entries():
-        counts = (str(entry.image_size), str(entry.batch), f"{entry.parameters:,}", f"{entry.macs:,}")
-        table.add_row(entry.network, entry.dataset.name, *counts, entry.source)
+        counts = ("×".join(map(str, entry.items.shape)), str(entry.batch), f"{entry.parameters:,}", f"{entry.macs:,}")
+        table.add_row(entry.network, entry.dataset, *counts, entry.source)
     data_console().print(table)
 
 
 def _as_json(entry: Entry) -> dict[str, object]:
     names = ("network", "dataset", "parameters", "macs", "source")
-    data = {name: getattr(entry, name) for name in names}
-    return {**data, "dataset": entry.dataset.name}
+    return {name: getattr(entry, name) for name in names}
 
 
 app = one_command(

@@ -246,7 +246,7 @@ def _carry_out(suite: Suite, campaign: Campaign, asked: Asked, missing: Mapping[
     if not asked.dry_run and (saved := recover(campaign)):
         talk.print(f"Recovered a finished run of {saved.cell.label()} that had not been written down.")
     history = campaign.store.finished(campaign.machine)
-    digests = {cell: digest(campaign.bench.training(cell)) for cell in cells}
+    digests = {cell: digest(campaign.bench.programme(cell)) for cell in cells}
     renewal = Renewal(again=asked.again, retry=asked.retry, digests=digests)
     plan = make_plan(cells, suite.settings, history, renewal)
     expected = {run: expected_s(run, suite.settings, history) for run in plan.runs}

@@ -168,7 +168,7 @@ def _files(bench: Bench, cell: Cell, source: str | None, every: int | None) -> t
     if every is not None:
         _positive("--evaluate-every", every)
     with Packing(talk_console()) as packing:
-        ready = make_ready(home(), source or entry.dataset.name, PACKED, packing.packed)
+        ready = make_ready(home(), source or entry.dataset, PACKED, packing.packed)
     train_file, test_file = (ready.packed_file(split) for split in SPLITS)
     transforms = food_of(entry, ready).transforms
     files = Files(source=ready.source, train=train_file, test=test_file, transforms=transforms)

@@ -41,7 +41,7 @@ from netdyno.report.proofs import proof_matrix, proofs_table
 from netdyno.results.proof import Proof
 from netdyno.results.store import open_store
 from netdyno.zoo.catalog import entries, find_network, resolve
-from netdyno.zoo.entry import IMAGES, Entry, reduced
+from netdyno.zoo.entry import CNN, Entry, reduced
 
 BATCH = 8
 
@@ -133,10 +133,10 @@ def _references(networks: list[Entry], prover: Prover, size: Size) -> list[Proof
     cases = []
     for place, entry in enumerate(networks, 1):
         form = entry if size.full else reduced(entry)
-        title = f"{entry.network}/{entry.dataset.name} at batch {size.batch}, {_extent(form)}"
+        title = f"{entry.network}/{entry.dataset} at batch {size.batch}, {_extent(form)}"
         with talk.status(f"reference {place} of {len(networks)}: {title}", refresh_per_second=2):
-            training = resolve(form, size.batch)
-            cases.append(prover.case((entry.network, entry.dataset.name), training))
+            programme = resolve(form, size.batch)
+            cases.append(prover.case((entry.network, entry.dataset), programme))
         left_s = (time.monotonic() - start) / place * (len(networks) - place)
         talk.print(f"[{place}/{len(networks)}] reference: {title}, {duration(left_s)} left", markup=False)
     return cases
@@ -194,8 +194,8 @@ def _cases(names: list[str] | None, dataset: str | None, threads: int) -> list[E
     """The zoo's entries asked for; a user's own network is taken from its file."""
     bench = Bench(threads=threads, folder=Path.cwd(), framework=default_framework())
     if not names:
-        known = entries() if dataset else entries(IMAGES)
-        found = [entry for entry in known if dataset in (None, entry.dataset.name)]
+        known = entries() if dataset else entries(CNN)
+        found = [entry for entry in known if dataset in (None, entry.dataset)]
         return found or [bench.entry("", dataset)]
     cases: list[Entry] = []
     for name in names:
@@ -207,8 +207,10 @@ def _cases(names: list[str] | None, dataset: str | None, threads: int) -> list[E
 
 
 def _extent(entry: Entry) -> str:
-    pixels = entry.image_size
-    return f"{pixels}×{pixels}" if pixels > 1 else f"vectors of {entry.dataset.channels}"
+    shape = entry.items.shape
+    if not shape:
+        return ", ".join(f"{name}={value}" for name, value in entry.options.items())
+    return f"{shape[1]}×{shape[2]}" if len(shape) == 3 else f"vectors of {shape[0]}"
 
 
 def _split(name: str, dataset: str | None) -> tuple[str, str | None]:

@@ -1,28 +1,30 @@
-"""Is this graph sound? Every complaint names the node, what was expected and what was received."""
+"""Is this graph sound? Every error names the node, what was expected and what was received."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
-from netdyno.graph.model import Graph, Node, Optimizer, Shape, Training, Update
+from netdyno.graph.kinds import KERNEL, KINDS, RANKS
+from netdyno.graph.model import Graph, Input, Node, Optimizer, Parameter, Programme, Shape, Update
 from netdyno.graph.ops import OPS, Op
 from netdyno.graph.shapes import ShapeError
 
 OPTIMIZERS = ("sgd", "momentum", "adam")
-DRAWS = ("uniform", "normal", "integers")
+DRAWS = ("uniform", "normal", "band")  # of parameters
+INPUT_DRAWS = ("uniform", "normal", "integers")
+DTYPES = ("float", "integer")
 
 
-def check_training(training: Training) -> None:
-    """Raise NetdynoError at the first thing that is wrong."""
-    graph = training.graph
+def check_programme(programme: Programme) -> None:
+    """Raise NetdynoError at the first mistake."""
+    graph = programme.graph
     _check_names(graph)
+    _check_leaves(graph)
     _check_nodes(graph)
     for output in graph.outputs:
         _expect(output in graph.shapes(), f"output '{output}'", "the name of a value", output)
-    _expect(bool(training.updates), "a training", "at least one update", "none")
-    names = [update.name for update in training.updates]
-    _expect(len(set(names)) == len(names), "updates", "names used once", names)
-    for update in training.updates:
+    _check_stages(programme)
+    for update in programme.updates():
         _check_update(update, graph)
 
 
@@ -35,6 +37,14 @@ def resolve_shape(name: str, op_name: str, inputs: Sequence[Shape], attributes: 
     _check_attributes(name, op, attributes)
     try:
         return op.shape(inputs, attributes)
+    except ShapeError as error:
+        raise NetdynoError(f"node '{name}' ({op_name}): expected {error}.") from None
+
+
+def resolve_kind(name: str, op_name: str, inputs: Sequence[str], attributes: Mapping[str, Any]) -> str:
+    """The kind of a node whose shape was resolved."""
+    try:
+        return OPS[op_name].kind(inputs, attributes)
     except ShapeError as error:
         raise NetdynoError(f"node '{name}' ({op_name}): expected {error}.") from None
 
@@ -58,30 +68,62 @@ def _check_names(graph: Graph) -> None:
         _expect(bool(value.name), "a value", "a name", "an empty one")
         _expect(value.name not in seen, f"'{value.name}'", "a name used once", "it twice")
         seen.add(value.name)
+
+
+def _check_leaves(graph: Graph) -> None:
+    """Inputs and parameters: their draws, kinds and types."""
     for drawn in graph.inputs:
-        _expect(drawn.draw.kind in DRAWS, f"input '{drawn.name}'", f"a draw among {DRAWS}", drawn.draw.kind)
+        where, draw = f"input '{drawn.name}'", drawn.draw.kind
+        _expect(draw in INPUT_DRAWS, where, f"a draw among {INPUT_DRAWS}", draw)
+        _expect(drawn.kind in KINDS, where, f"a kind among {KINDS}", drawn.kind)
+        _expect(drawn.dtype in DTYPES, where, f"a dtype among {DTYPES}", drawn.dtype)
+        _expect((draw == "integers") == (drawn.dtype == "integer"), where, "integers drawn as integers", draw)
     for parameter in graph.parameters:
-        kind = parameter.initial.kind
-        _expect(kind in DRAWS, f"parameter '{parameter.name}'", f"a draw among {DRAWS}", kind)
+        where, draw = f"parameter '{parameter.name}'", parameter.initial.kind
+        _expect(draw in DRAWS, where, f"a draw among {DRAWS}", draw)
+        _expect(parameter.kind in (*KINDS, KERNEL), where, f"a kind among {(*KINDS, KERNEL)}", parameter.kind)
+    for value in graph.leaves():
+        rank = RANKS.get(value.kind, len(value.shape))
+        _expect(len(value.shape) == rank, f"'{value.name}' ({value.kind})", f"{rank} axes", list(value.shape))
 
 
 def _check_nodes(graph: Graph) -> None:
-    known = {drawn.name: drawn.shape for drawn in graph.inputs}
-    known.update({parameter.name: parameter.shape for parameter in graph.parameters})
+    known: dict[str, Input | Parameter | Node] = {value.name: value for value in graph.leaves()}
+    integers = {drawn.name for drawn in graph.inputs if drawn.dtype == "integer"}
     state = {parameter.name for parameter in graph.parameters if not parameter.trainable}
     for node in graph.nodes:
         for name in node.inputs:
             _expect(name in known, f"node '{node.name}'", "inputs that come earlier", f"'{name}'")
-        shape = resolve_shape(node.name, node.op, [known[name] for name in node.inputs], node.attributes)
+        inputs = [known[name] for name in node.inputs]
+        shape = resolve_shape(node.name, node.op, [value.shape for value in inputs], node.attributes)
         _expect(shape == node.shape, f"node '{node.name}'", f"shape {list(shape)}", list(node.shape))
-        _check_state(node, state)
-        known[node.name] = node.shape
+        kind = resolve_kind(node.name, node.op, [value.kind for value in inputs], node.attributes)
+        _expect(kind == node.kind, f"node '{node.name}'", f"kind '{kind}'", f"'{node.kind}'")
+        _check_roles(node, state, integers)
+        known[node.name] = node
 
 
-def _check_state(node: Node, state: set[str]) -> None:
-    for role, name in zip(OPS[node.op].inputs, node.inputs, strict=False):
-        if role in OPS[node.op].stateful:
-            _expect(name in state, f"node '{node.name}'", f"state as its {role}", f"'{name}'")
+def _check_roles(node: Node, state: set[str], integers: set[str]) -> None:
+    """State goes to state roles, and integers to roles that want them and nowhere else."""
+    op, where = OPS[node.op], f"node '{node.name}'"
+    roles = op.roles()
+    for place, name in enumerate(node.inputs):
+        role = roles[min(place, len(roles) - 1)]
+        if role in op.state:
+            _expect(name in state, where, f"state as its {role}", f"'{name}'")
+        wanted = "integers" if role in op.integers else "floats"
+        _expect((name in integers) == (wanted == "integers"), where, f"{wanted} as its {role}", f"'{name}'")
+
+
+def _check_stages(programme: Programme) -> None:
+    """Updates are named once over all stages, because losses and gradients are read by their names."""
+    for what, names in (
+        ("stages", [stage.name for stage in programme.stages]),
+        ("updates", [update.name for update in programme.updates()]),
+    ):
+        _expect(len(set(names)) == len(names), what, "names used once", names)
+    for stage in programme.stages:
+        _expect(bool(stage.updates), f"stage '{stage.name}'", "at least one update", "none")
 
 
 def _check_arity(name: str, op: Op, count: int) -> None:

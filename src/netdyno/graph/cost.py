@@ -1,75 +1,117 @@
-"""What an operation costs: multiply-accumulates, FLOPs forward and backward, one rule per op."""
+"""What each node and a whole step cost: MACs, FLOPs, bytes read, written and kept for the backward pass."""
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
-from netdyno.graph.model import Shape
+from netdyno.graph.model import Graph, Node, Programme, Shape
+from netdyno.graph.ops import OPS
 
-Attributes = Mapping[str, Any]
-Rule = Callable[[Sequence[Shape], Shape, Attributes], "Cost"]
+BYTES = 4  # every value is counted as float32, whatever precision it is later computed in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """`backward_flops` is the full backward pass; `input_flops` the part of it that makes the gradient of the
-    first input, which a first layer does not need."""
+class NodeCost:
+    """Counts for the whole batch.
 
-    macs: int = 0
-    forward_flops: int = 0
-    backward_flops: int = 0
-    input_flops: int = 0
+    `backward_flops` leaves out gradients that nobody needs: those of inputs, and of what depends on no parameter.
+    `read_bytes` and `written_bytes` are of the forward pass: every operand once, the output once. `kept_bytes` are
+    values that this node is the first to keep for the backward pass.
+    """
 
-
-def convolution(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Cost:
-    weight = inputs[1]
-    return _product(prod(output) * prod(weight[1:]), prod(output) if len(inputs) > 2 else 0)
-
-
-def linear(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Cost:
-    return _product(prod(output) * inputs[1][1], prod(output) if len(inputs) > 2 else 0)
-
-
-def pool(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Cost:
-    """One operation per element of each window, and one per element back."""
-    reads = prod(output) * prod(attributes["kernel"])
-    return Cost(forward_flops=reads, backward_flops=reads, input_flops=reads)
+    name: str
+    op: str
+    shape: Shape
+    macs: int
+    forward_flops: int
+    backward_flops: int
+    read_bytes: int
+    written_bytes: int
+    kept_bytes: int
 
 
-def local_response_norm(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Cost:
-    """Square, a window sum, a power and a product per element; about twice that back."""
-    flops = prod(output) * (attributes["size"] + 5)
-    return Cost(forward_flops=flops, backward_flops=2 * flops, input_flops=2 * flops)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Counts for the whole batch; divide MACs and FLOPs by `batch` for one item."""
+
+    batch: int
+    parameters: int
+    macs: int
+    forward_flops: int
+    step_flops: int
+    parameter_bytes: int
+    kept_bytes: int
 
 
-def per_element(forward: int, backward: int) -> Rule:
-    """So many operations per element of the first input, forward and backward."""
-
-    def rule(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Cost:
-        elements = prod(inputs[0])
-        return Cost(
-            forward_flops=forward * elements,
-            backward_flops=backward * elements,
-            input_flops=backward * elements,
-        )
-
-    return rule
-
-
-def free(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Cost:
-    """Moves or relabels values and computes nothing."""
-    return Cost()
+def totals(programme: Programme) -> Totals:
+    """Add up every node and the updates."""
+    graph, costs = programme.graph, node_costs(programme.graph)
+    forward = sum(cost.forward_flops for cost in costs)
+    backward = sum(cost.backward_flops for cost in costs)
+    return Totals(
+        batch=graph.inputs[0].shape[0],
+        parameters=graph.parameter_count(),
+        macs=sum(cost.macs for cost in costs),
+        forward_flops=forward,
+        step_flops=forward + backward + _update_flops(programme),
+        parameter_bytes=BYTES * graph.parameter_count(),
+        kept_bytes=sum(cost.kept_bytes for cost in costs),
+    )
 
 
-def drawn(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Cost:
-    return Cost(forward_flops=prod(output))
+def node_costs(graph: Graph) -> list[NodeCost]:
+    """The cost of each node, in order."""
+    shapes, wanted = graph.shapes(), _need_gradient(graph)
+    kept = {parameter.name for parameter in graph.parameters}  # are there anyway
+    costs = []
+    for node in graph.nodes:
+        needed = _kept_values(node) - kept if node.name in wanted else set()
+        kept |= needed
+        costs.append(_node_cost(node, shapes, wanted, needed))
+    return costs
 
 
-def _product(macs: int, bias_adds: int) -> Cost:
-    return Cost(
-        macs=macs,
-        forward_flops=2 * macs + bias_adds,
-        backward_flops=4 * macs + bias_adds,
-        input_flops=2 * macs,
+def _node_cost(node: Node, shapes: dict[str, Shape], wanted: set[str], kept: set[str]) -> NodeCost:
+    op = OPS[node.op]
+    flops = op.flops([shapes[name] for name in node.inputs], node.shape, node.attributes)
+    spared = 0 if node.inputs and node.inputs[0] in wanted else flops.to_input
+    masks = op.mask_bytes * prod(node.shape) if node.name in wanted else 0
+    return NodeCost(
+        name=node.name,
+        op=node.op,
+        shape=node.shape,
+        macs=flops.macs,
+        forward_flops=flops.forward,
+        backward_flops=flops.backward - spared if node.name in wanted else 0,
+        read_bytes=0 if op.view else _bytes(set(node.inputs), shapes),
+        written_bytes=0 if op.view else BYTES * prod(node.shape),
+        kept_bytes=masks + _bytes(kept, shapes),
+    )
+
+
+def _bytes(names: set[str], shapes: dict[str, Shape]) -> int:
+    return BYTES * sum(prod(shapes[name]) for name in names)
+
+
+def _kept_values(node: Node) -> set[str]:
+    op = OPS[node.op]
+    by_role = dict(zip(op.roles(), node.inputs, strict=False)) | {"output": node.name}
+    return {by_role[role] for role in op.keeps}
+
+
+def _need_gradient(graph: Graph) -> set[str]:
+    """Values through which a gradient flows to a trainable parameter."""
+    wanted = {parameter.name for parameter in graph.parameters if parameter.trainable}
+    for node in graph.nodes:
+        if not OPS[node.op].blocks_gradient and wanted.intersection(node.inputs):
+            wanted.add(node.name)
+    return wanted
+
+
+def _update_flops(programme: Programme) -> int:
+    per_number = {"sgd": 2, "momentum": 4, "adam": 12}
+    shapes = programme.graph.shapes()
+    return sum(
+        per_number[update.optimizer.kind] * prod(shapes[name])
+        for update in programme.updates()
+        for name in update.parameters
     )

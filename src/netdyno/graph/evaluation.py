@@ -1,12 +1,12 @@
-"""The same network for answering: chance off, batch norms folded into what they follow, with running statistics."""
+"""The network that answers: randomness off, batch norms folded into the map before them with running statistics."""
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from netdyno.graph.check import ancestors
-from netdyno.graph.model import Graph, Node, Optimizer, Parameter, Shape, Training, Update, constant
-from netdyno.graph.settle import settled
+from netdyno.graph.model import Graph, Node, Optimizer, Parameter, Programme, Shape, Stage, Update, constant
+from netdyno.graph.rewrite import without_randomness
 
 LINEAR = ("convolution", "linear")
 
@@ -36,19 +36,19 @@ class Folded:
 class Evaluation:
     """A network that only answers. Parameters that are in no row of `folded` are the trained ones of that name."""
 
-    training: Training
+    programme: Programme
     folded: tuple[Folded, ...]
 
 
-def needs_other_graph(training: Training) -> bool:
-    """Would the graph that is trained answer otherwise than the one for evaluation?"""
-    normalises = any(node.op == "batch_norm" for node in training.graph.nodes)
-    return normalises or settled(training).graph != training.graph
+def needs_other_graph(programme: Programme) -> bool:
+    """Does the graph that is trained give other answers than the one for evaluation?"""
+    normalises = any(node.op == "batch_norm" for node in programme.graph.nodes)
+    return normalises or without_randomness(programme).graph != programme.graph
 
 
-def evaluation_of(training: Training) -> Evaluation:
-    """The network for evaluation, with its outputs in the same order; it has an update because a training must."""
-    graph = settled(training).graph
+def evaluation_of(programme: Programme) -> Evaluation:
+    """The network for evaluation, with its outputs in the same order; it has an update because adapters build one."""
+    graph = without_randomness(programme).graph
     taken_in = _maps_before_norms(graph)
     gone = {before.name for before in taken_in.values()}
     norms = [node for node in graph.nodes if node.op == "batch_norm"]
@@ -57,8 +57,8 @@ def evaluation_of(training: Training) -> Evaluation:
     nodes = tuple(maps.get(node.name, node) for node in graph.nodes if node.name not in gone)
     made = [p for node in norms for p in _parameters(graph, taken_in.get(node.name), rows[node.name], node)]
     graph = replace(graph, nodes=nodes, parameters=(*made, *_used(graph.parameters, nodes)))
-    whole = Training(graph=graph, updates=(_least_update(graph, training.updates[0]),))
-    return Evaluation(training=whole, folded=tuple(rows.values()))
+    stage = Stage(name="train", updates=(_least_update(graph, programme.updates()[0]),))
+    return Evaluation(programme=Programme(graph=graph, stages=(stage,)), folded=tuple(rows.values()))
 
 
 def _maps_before_norms(graph: Graph) -> dict[str, Node]:
@@ -90,18 +90,18 @@ def _map(node: Node, before: Node | None, row: Folded) -> Node:
     if before is not None:
         return replace(before, name=node.name, inputs=(before.inputs[0], row.weight, row.bias))
     inputs = (node.inputs[0], row.weight, row.bias)
-    if len(node.shape) == 2:
+    if node.kind == "plain":
         return Node(name=node.name, op="linear", inputs=inputs, shape=node.shape)
     window = {"strides": (1, 1), "padding": (0, 0, 0, 0), "groups": 1}
-    return Node(name=node.name, op="convolution", inputs=inputs, shape=node.shape, attributes=window)
+    return Node(name=node.name, op="convolution", inputs=inputs, shape=node.shape, attributes=window, kind=node.kind)
 
 
 def _parameters(graph: Graph, before: Node | None, row: Folded, node: Node) -> tuple[Parameter, Parameter]:
     channels = node.shape[1]
-    identity: Shape = (channels, channels) if len(node.shape) == 2 else (channels, channels, 1, 1)
+    identity: Shape = (channels, channels) if node.kind == "plain" else (channels, channels, 1, 1)
     shape = graph.shapes()[before.inputs[1]] if before else identity
     return (
-        Parameter(name=row.weight, shape=shape, initial=constant(1.0)),
+        Parameter(name=row.weight, shape=shape, initial=constant(1.0), kind="kernel" if len(shape) == 4 else "plain"),
         Parameter(name=row.bias, shape=(channels,), initial=constant(0.0)),
     )
 

@@ -12,7 +12,10 @@ Shape = tuple[int, ...]
 class Draw:
     """How values are drawn by name and seed; a uniform draw of zero width is a constant."""
 
-    kind: str  # "uniform" and "integers" lie in [low, high); "normal" has mean 0 and deviation 1
+    kind: (
+        str  # "uniform" and "integers" lie in [low, high); "normal" has mean 0 and deviation 1; "band" is 1 in row r
+    )
+    # and column c of a matrix where c − r lies in [low, high], and 0 elsewhere
     low: float = 0.0
     high: float = 1.0
 
@@ -29,16 +32,19 @@ class Input:
     name: str
     shape: Shape
     draw: Draw
+    kind: str = "plain"  # "image", "sequence" or "plain": what its axes mean
+    dtype: str = "float"  # or "integer": labels, tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A value kept between steps: learnt if `trainable`, else state such as running statistics."""
+    """A value kept between steps: learnt if `trainable`, else state such as running statistics, or a constant."""
 
     name: str
     shape: Shape
     initial: Draw
     trainable: bool = True
+    kind: str = "plain"  # or "kernel", the weight of a convolution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +55,7 @@ class Node:
     op: str
     inputs: tuple[str, ...]
     shape: Shape
+    kind: str = "plain"  # as the op's rule gives it
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -63,7 +70,11 @@ class Graph:
 
     def values(self) -> list["Input | Parameter | Node"]:
         """Everything that has a name and a shape: inputs, parameters, then nodes in order."""
-        return [*self.inputs, *self.parameters, *self.nodes]
+        return [*self.leaves(), *self.nodes]
+
+    def leaves(self) -> list["Input | Parameter"]:
+        """What nodes start from: inputs, then parameters."""
+        return [*self.inputs, *self.parameters]
 
     def shapes(self) -> dict[str, Shape]:
         """The shape of every value by name."""
@@ -100,8 +111,20 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Training:
-    """What a worker is asked to train: a graph and the updates that one step makes, in order."""
+class Stage:
+    """A phase of a programme: each of its steps makes `updates` in order."""
+
+    name: str
+    updates: tuple[Update, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Programme:
+    """What is done with a graph: stages, one after the other; none for inference."""
 
     graph: Graph
-    updates: tuple[Update, ...]
+    stages: tuple[Stage, ...] = ()
+
+    def updates(self) -> list[Update]:
+        """The updates of all stages, in order."""
+        return [update for stage in self.stages for update in stage.updates]

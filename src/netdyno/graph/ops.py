@@ -1,4 +1,4 @@
-"""Which operations there are: one row each, with inputs, attributes, shape rule, cost rule and what is kept.
+"""Which operations there are: one row each, with inputs, attributes, the rules for shape, kind and FLOPs, and facts.
 
 The worker's adapters name the same operations; a test holds the two vocabularies together.
 """
@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from netdyno.graph import cost, shapes
+from netdyno.graph import flops, kinds, shapes
 from netdyno.graph.model import Shape
 
 Check = Callable[[Any], bool]
 ShapeRule = Callable[[Sequence[Shape], Mapping[str, Any]], Shape]
+KindRule = Callable[[Sequence[str], Mapping[str, Any]], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +33,36 @@ class Op:
 
     inputs: tuple[str, ...]
     shape: ShapeRule
-    cost: cost.Rule
+    kind: KindRule
+    flops: flops.Rule
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     keeps: tuple[str, ...] = ()
     mask_bytes: int = 0  # per element, kept beside the values: a dropout mask
-    differentiable: bool = True
-    stateful: tuple[str, ...] = ()  # roles that must be non-trainable parameters
+    weights: tuple[str, ...] = ()  # roles that a layer learns
+    state: tuple[str, ...] = ()  # roles that must be non-trainable parameters; steps change them
+    integers: tuple[str, ...] = ()  # roles that must be inputs of integers
+    elementwise: bool = False
+    view: bool = False  # passes values on without reading or writing them
+    blocks_gradient: bool = False
+    random: bool = False
+    loss: bool = False
+    composite: bool = False  # has a decomposition into primitives in `lower`
+
+    def roles(self) -> tuple[str, ...]:
+        """The roles without their marks; the last one repeats where there may be any number."""
+        return tuple(role.rstrip("?*") for role in self.inputs)
+
+    def facts(self) -> "Facts":
+        """What an adapter may want to know of the op without a list of names."""
+        return Facts(
+            roles=self.roles(),
+            weights=self.weights,
+            state=self.state,
+            elementwise=self.elementwise,
+            blocks_gradient=self.blocks_gradient,
+            random=self.random,
+            loss=self.loss,
+        )
 
     def arity(self) -> tuple[int, int | None]:
         """The fewest and the most inputs; None means no limit."""
@@ -45,6 +70,19 @@ class Op:
             return len(self.inputs), None
         optional = sum(role.endswith("?") for role in self.inputs)
         return len(self.inputs) - optional, len(self.inputs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What travels with a graph about each op in it."""
+
+    roles: tuple[str, ...]
+    weights: tuple[str, ...]
+    state: tuple[str, ...]
+    elementwise: bool
+    blocks_gradient: bool
+    random: bool
+    loss: bool
 
 
 def _is_int(value: Any, at_least: int) -> bool:
@@ -70,6 +108,7 @@ _ANY_NUMBER = Attribute(meaning="a number", holds=_number(lambda value: value ==
 _RATE = Attribute(meaning="a number in [0, 1)", holds=_number(lambda value: 0 <= value < 1))
 _FRACTION = Attribute(meaning="a number in (0, 1]", holds=_number(lambda value: 0 < value <= 1))
 _ODD = Attribute(meaning="an odd whole number", holds=lambda value: _is_int(value, 1) and value % 2 == 1)
+_KIND = Attribute(meaning=f"a kind among {kinds.KINDS}", holds=lambda value: value in kinds.KINDS)
 _SHAPE = Attribute(
     meaning="a list of whole numbers over 0",
     holds=lambda value: isinstance(value, (tuple, list)) and all(_is_int(v, 1) for v in value),
@@ -82,84 +121,166 @@ OPS: dict[str, Op] = {
         inputs=("x", "weight", "bias?"),
         attributes={"strides": _STRIDES, "padding": _PADDING, "groups": _GROUPS},
         shape=shapes.convolution,
-        cost=cost.convolution,
+        kind=kinds.convolution,
+        weights=("weight", "bias"),
+        flops=flops.convolution,
         keeps=("x",),
     ),
-    "linear": Op(inputs=("x", "weight", "bias?"), shape=shapes.linear, cost=cost.linear, keeps=("x",)),
-    "max_pool": Op(inputs=("x",), attributes=_POOL, shape=shapes.pool, cost=cost.pool, keeps=("x", "output")),
-    "mean_pool": Op(inputs=("x",), attributes=_POOL, shape=shapes.pool, cost=cost.pool),
-    "global_mean_pool": Op(inputs=("x",), shape=shapes.global_mean_pool, cost=cost.per_element(1, 1)),
+    "linear": Op(
+        inputs=("x", "weight", "bias?"),
+        shape=shapes.linear,
+        kind=kinds.linear,
+        weights=("weight", "bias"),
+        flops=flops.linear,
+        keeps=("x",),
+    ),
+    "max_pool": Op(
+        inputs=("x",), attributes=_POOL, shape=shapes.pool, kind=kinds.image, flops=flops.pool, keeps=("x", "output")
+    ),
+    "mean_pool": Op(inputs=("x",), attributes=_POOL, shape=shapes.pool, kind=kinds.image, flops=flops.pool),
+    "global_mean_pool": Op(
+        composite=True, inputs=("x",), shape=shapes.global_mean_pool, kind=kinds.pooled, flops=flops.per_element(1, 1)
+    ),
     "batch_norm": Op(
         inputs=("x", "scale", "shift", "running_mean", "running_variance"),
         attributes={"epsilon": _POSITIVE, "momentum": _FRACTION},
         shape=shapes.batch_norm,
-        cost=cost.per_element(8, 14),
+        kind=kinds.first,
+        weights=("scale", "shift"),
+        flops=flops.per_element(8, 14),
         keeps=("x",),
-        stateful=("running_mean", "running_variance"),
+        state=("running_mean", "running_variance"),
     ),
     "local_response_norm": Op(
+        composite=True,
         inputs=("x",),
         attributes={"size": _ODD, "alpha": _POSITIVE, "beta": _POSITIVE, "k": _POSITIVE},
         shape=shapes.local_response_norm,
-        cost=cost.local_response_norm,
+        kind=kinds.image,
+        flops=flops.local_response_norm,
         keeps=("x", "output"),
     ),
-    "relu": Op(inputs=("x",), shape=shapes.same, cost=cost.per_element(1, 1), keeps=("output",)),
-    "tanh": Op(inputs=("x",), shape=shapes.same, cost=cost.per_element(1, 3), keeps=("output",)),
-    "sigmoid": Op(inputs=("x",), shape=shapes.same, cost=cost.per_element(3, 3), keeps=("output",)),
+    "relu": Op(
+        inputs=("x",),
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(1, 1),
+        keeps=("output",),
+    ),
+    "tanh": Op(
+        inputs=("x",),
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(1, 3),
+        keeps=("output",),
+    ),
+    "sigmoid": Op(
+        inputs=("x",),
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(3, 3),
+        keeps=("output",),
+    ),
     "dropout": Op(
         inputs=("x",),
         attributes={"rate": _RATE, "seed": _SEED},
+        random=True,
         shape=shapes.same,
-        cost=cost.per_element(2, 1),
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(2, 1),
         mask_bytes=1,
     ),
-    "flatten": Op(inputs=("x",), shape=shapes.flatten, cost=cost.free),
-    "add": Op(inputs=("a", "b"), shape=shapes.same, cost=cost.per_element(1, 0)),
-    "multiply": Op(inputs=("a", "b"), shape=shapes.same, cost=cost.per_element(1, 2), keeps=("a", "b")),
-    "scale": Op(inputs=("x",), attributes={"factor": _ANY_NUMBER}, shape=shapes.same, cost=cost.per_element(1, 1)),
+    "flatten": Op(view=True, inputs=("x",), shape=shapes.flatten, kind=kinds.plain, flops=flops.free),
+    "add": Op(inputs=("a", "b"), shape=shapes.same, kind=kinds.same, elementwise=True, flops=flops.per_element(1, 0)),
+    "multiply": Op(
+        inputs=("a", "b"),
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(1, 2),
+        keeps=("a", "b"),
+    ),
+    "scale": Op(
+        inputs=("x",),
+        attributes={"factor": _ANY_NUMBER},
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(1, 1),
+    ),
     "power": Op(
         inputs=("x",),
         attributes={"exponent": _ANY_NUMBER},
         shape=shapes.same,
-        cost=cost.per_element(10, 12),
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(10, 12),
         keeps=("x",),
     ),
-    "concat": Op(inputs=("x*",), shape=shapes.concat, cost=cost.free),
+    "concat": Op(inputs=("x*",), shape=shapes.concat, kind=kinds.same, flops=flops.free),
     "softmax_cross_entropy": Op(
         inputs=("logits", "labels"),
         shape=shapes.cross_entropy,
-        cost=cost.per_element(5, 2),
+        kind=kinds.plain,
+        integers=("labels",),
+        loss=True,
+        flops=flops.per_element(5, 2),
         keeps=("logits",),
     ),
     "mean_squared_error": Op(
-        inputs=("x", "target"), shape=shapes.loss, cost=cost.per_element(3, 2), keeps=("x", "target")
+        inputs=("x", "target"),
+        shape=shapes.loss,
+        kind=kinds.plain,
+        loss=True,
+        flops=flops.per_element(3, 2),
+        keeps=("x", "target"),
     ),
     "binary_cross_entropy": Op(
         inputs=("logits", "target"),
         shape=shapes.loss,
-        cost=cost.per_element(6, 4),
+        kind=kinds.plain,
+        loss=True,
+        flops=flops.per_element(6, 4),
         keeps=("logits", "target"),
     ),
     "gaussian_kl": Op(
         inputs=("mean", "log_variance"),
         shape=shapes.loss,
-        cost=cost.per_element(6, 4),
+        kind=kinds.plain,
+        loss=True,
+        flops=flops.per_element(6, 4),
         keeps=("mean", "log_variance"),
     ),
-    "stop_gradient": Op(inputs=("x",), shape=shapes.same, cost=cost.free, differentiable=False),
+    "stop_gradient": Op(
+        view=True,
+        inputs=("x",),
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.free,
+        blocks_gradient=True,
+    ),
     "bernoulli": Op(
         inputs=("probability",),
         attributes={"seed": _SEED},
+        random=True,
         shape=shapes.same,
-        cost=cost.per_element(1, 0),
-        differentiable=False,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(1, 0),
+        blocks_gradient=True,
     ),
     "normal": Op(
         inputs=(),
-        attributes={"seed": _SEED, "shape": _SHAPE},
+        attributes={"seed": _SEED, "shape": _SHAPE, "kind": _KIND},
+        random=True,
         shape=shapes.drawn,
-        cost=cost.drawn,
-        differentiable=False,
+        kind=kinds.stated,
+        flops=flops.drawn,
+        blocks_gradient=True,
     ),
 }

@@ -1,4 +1,4 @@
-"""How a training crosses the process boundary: JSON with a version and a content digest."""
+"""How a programme crosses the process boundary: JSON with a version and a content digest."""
 
 import hashlib
 import json
@@ -7,63 +7,84 @@ from dataclasses import asdict
 from typing import Any
 
 from netdyno.errors import NetdynoError
-from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Training, Update
+from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Programme, Stage, Update
+from netdyno.graph.ops import OPS
 
-FORMAT = 1
-
-
-def to_wire(training: Training) -> dict[str, Any]:
-    """Plain JSON data; tuples become lists."""
-    data: dict[str, Any] = json.loads(json.dumps({"format": FORMAT, **asdict(training)}))
-    return data
+FORMAT = 2
 
 
-def from_wire(data: Mapping[str, Any]) -> Training:
-    """The training that `to_wire` was given."""
+def to_wire(programme: Programme) -> dict[str, Any]:
+    """Plain JSON data with the facts of the ops that it uses; tuples become lists."""
+    ops = sorted({node.op for node in programme.graph.nodes})
+    return {**_content(programme), "facts": {op: _plain(asdict(OPS[op].facts())) for op in ops}}
+
+
+def from_wire(data: Mapping[str, Any]) -> Programme:
+    """The programme that `to_wire` was given."""
     if data.get("format") != FORMAT:
         raise NetdynoError(f"a graph: expected format {FORMAT}, received {data.get('format')!r}.")
     graph = data["graph"]
-    return Training(
+    return Programme(
         graph=Graph(
             inputs=tuple(_input(value) for value in graph["inputs"]),
             parameters=tuple(_parameter(value) for value in graph["parameters"]),
             nodes=tuple(_node(value) for value in graph["nodes"]),
             outputs=tuple(graph["outputs"]),
         ),
-        updates=tuple(_update(value) for value in data["updates"]),
+        stages=tuple(_stage(value) for value in data["stages"]),
     )
 
 
-def digest(training: Training) -> str:
-    """Sixteen hex digits that change with anything that is trained."""
-    text = json.dumps(to_wire(training), sort_keys=True, separators=(",", ":"))
+def digest(programme: Programme) -> str:
+    """Sixteen hex digits that change with anything that is computed."""
+    return _hash(_content(programme))
+
+
+def identity(programme: Programme) -> str:
+    """As `digest`, but the same for every batch size: what a proof says of a network holds at any."""
+    content = _content(programme)
+    graph = content["graph"]
+    batch = graph["inputs"][0]["shape"][0] if graph["inputs"] else None
+    drawn = [node["attributes"] for node in graph["nodes"] if "shape" in node["attributes"]]
+    for shaped in (*graph["inputs"], *graph["nodes"], *drawn):
+        if shaped["shape"][:1] == [batch]:
+            shaped["shape"][0] = "batch"
+    return _hash(content)
+
+
+def _hash(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def _content(programme: Programme) -> dict[str, Any]:
+    return _plain({"format": FORMAT, **asdict(programme)})
+
+
+def _plain(data: dict[str, Any]) -> dict[str, Any]:
+    """As it comes back from JSON."""
+    back: dict[str, Any] = json.loads(json.dumps(data))
+    return back
+
+
 def _input(data: Mapping[str, Any]) -> Input:
-    return Input(name=data["name"], shape=tuple(data["shape"]), draw=Draw(**data["draw"]))
+    return Input(**{**data, "shape": tuple(data["shape"]), "draw": Draw(**data["draw"])})
 
 
 def _parameter(data: Mapping[str, Any]) -> Parameter:
-    return Parameter(
-        name=data["name"],
-        shape=tuple(data["shape"]),
-        initial=Draw(**data["initial"]),
-        trainable=data["trainable"],
-    )
+    return Parameter(**{**data, "shape": tuple(data["shape"]), "initial": Draw(**data["initial"])})
 
 
 def _node(data: Mapping[str, Any]) -> Node:
     attributes = {
         key: tuple(value) if isinstance(value, list) else value for key, value in data["attributes"].items()
     }
-    return Node(
-        name=data["name"],
-        op=data["op"],
-        inputs=tuple(data["inputs"]),
-        shape=tuple(data["shape"]),
-        attributes=attributes,
-    )
+    made = {"inputs": tuple(data["inputs"]), "shape": tuple(data["shape"]), "attributes": attributes}
+    return Node(**{**data, **made})
+
+
+def _stage(data: Mapping[str, Any]) -> Stage:
+    return Stage(name=data["name"], updates=tuple(_update(value) for value in data["updates"]))
 
 
 def _update(data: Mapping[str, Any]) -> Update:

@@ -75,7 +75,7 @@ def _compile(cell: Cell, campaign: Campaign, on_poll: Callable[[], None]) -> Cho
         try_batch(cell, campaign, on_poll)
         return None
     scratch = campaign.folders.scratch()
-    request = measure_request(cell, campaign.bench.training(cell), campaign.side(cell), {})
+    request = measure_request(cell, campaign.bench.programme(cell), campaign.side(cell), {})
     executions = list(find_spec(cell.framework).executions_on(cell.device))
     with tempfile.TemporaryDirectory(dir=scratch, prefix="look-") as name:
         compiled = [execution for execution in executions if execution.startswith(COMPILED)][:1]
@@ -97,7 +97,7 @@ def _follow(futures: list[Future[Choice | None]], follower: Follower) -> None:
 
 
 def _size(cell: Cell, campaign: Campaign) -> int:
-    return len(campaign.bench.training(cell).graph.nodes)
+    return len(campaign.bench.programme(cell).graph.nodes)
 
 
 def _compiles(cell: Cell) -> bool:

@@ -53,7 +53,7 @@ def _train(spec: Spec, given: Given, home: Path, threads: int) -> tuple[str, str
     scratch.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=scratch, prefix="check-") as name:
         folder = Path(name)
-        write_json(folder / "request.json", measure_request(cell, bench.training(cell), side, settings))
+        write_json(folder / "request.json", measure_request(cell, bench.programme(cell), side, settings))
         command = Command(
             python=interpreter.path,
             worker=worker,

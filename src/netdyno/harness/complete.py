@@ -6,12 +6,12 @@ from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
 from netdyno.frameworks.spec import Spec, find_spec
-from netdyno.graph.model import Training
+from netdyno.graph.model import Programme
 from netdyno.harness.suite import Wish
 from netdyno.results.cell import FIELDS, Cell
 from netdyno.zoo.catalog import Entry, find_entry, resolve
 from netdyno.zoo.custom import load_network
-from netdyno.zoo.datasets import find_dataset
+from netdyno.zoo.items import find_items
 
 DEFAULT_CUSTOM_DATASET = "cifar10"
 FASTEST = "fastest"  # whichever execution a short look finds to be so
@@ -35,7 +35,7 @@ class Bench:
         spec = find_spec(_text(wish, "framework", self.framework))
         cell = Cell(
             network=network,
-            dataset=entry.dataset.name,
+            dataset=entry.dataset,
             framework=spec.name,
             device=_text(wish, "device", "cpu"),
             batch=wish.get("batch", entry.batch),
@@ -51,10 +51,10 @@ class Bench:
     def entry(self, network: str, dataset: str | None) -> Entry:
         """The zoo's entry, or the user's own network from `path/to/file.py:name`."""
         if ".py:" in network:
-            return load_network(str(self.folder / network), find_dataset(dataset or DEFAULT_CUSTOM_DATASET))
+            return load_network(str(self.folder / network), find_items(dataset or DEFAULT_CUSTOM_DATASET))
         return find_entry(network, dataset)
 
-    def training(self, cell: Cell) -> Training:
+    def programme(self, cell: Cell) -> Programme:
         """What the cell trains."""
         return resolve(self.entry(cell.network, cell.dataset), cell.batch)
 

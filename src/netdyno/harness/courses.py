@@ -89,7 +89,7 @@ def _missing(curriculum: Curriculum, campaign: Campaign) -> Iterator[tuple[Cell,
     done = (
         set() if curriculum.again else {_identity(c) for c in campaign.store.courses(campaign.machine) if c.is_over}
     )
-    digests = {cell: digest(campaign.bench.training(cell)) for cell in curriculum.cells}
+    digests = {cell: digest(campaign.bench.programme(cell)) for cell in curriculum.cells}
     for seed in range(1, curriculum.seeds + 1):
         for cell in curriculum.cells:
             wanted = (cell, curriculum.goal.words(), curriculum.files.source, seed, digests[cell])
@@ -103,8 +103,8 @@ def _identity(course: Course) -> tuple[Any, ...]:
 
 def _take(cell: Cell, seed: int, curriculum: Curriculum, campaign: Campaign, observer: Observer) -> Course:
     folder = campaign.folders.make(f"{cell.label()} seed {seed}")
-    training = campaign.bench.training(cell)
-    request = train_request(cell, training, campaign.side(cell), _plan(seed, curriculum))
+    programme = campaign.bench.programme(cell)
+    request = train_request(cell, programme, campaign.side(cell), _plan(seed, curriculum))
     write_json(folder / "request.json", request)
     started_at = _now()
     with monitoring(folder / TRACE, campaign.gpus if cell.device == "cuda" else ()) as monitor:
@@ -122,7 +122,7 @@ def _take(cell: Cell, seed: int, curriculum: Curriculum, campaign: Campaign, obs
         started_at=started_at,
         ended_at=_now(),
         environment=campaign.surroundings(cell),
-        graph_digest=digest(training),
+        graph_digest=digest(programme),
         worker_hash=request["worker"],
         netdyno_version=netdyno.__version__,
         **_findings(folder, ending, curriculum.goal, launched),

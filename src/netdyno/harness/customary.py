@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from netdyno.harness.train_request import Transforms
-from netdyno.zoo.datasets import Dataset
+from netdyno.zoo.items import Items
 
 # Mean and deviation of each channel over the training images, as published implementations use them.
 STATISTICS: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
@@ -16,12 +16,13 @@ MIDDLE, QUARTER = 0.5, 0.25  # for sources that nobody has measured
 PAD = 4  # around small colour images, from which windows of their own size are cut
 
 
-def customary_transforms(dataset: Dataset, source: str, packed_size: int) -> Transforms:
+def customary_transforms(items: Items, source: str, packed_size: int) -> Transforms:
     """Grey images are only scaled. Colour ones are also cropped and flipped: small ones from a padded border, larger
     ones from what was packed around the network's window."""
-    mean, std = STATISTICS.get(source, ((MIDDLE,) * dataset.channels, (QUARTER,) * dataset.channels))
-    if dataset.channels == 1:
+    channels, size, _ = items.shape
+    mean, std = STATISTICS.get(source, ((MIDDLE,) * channels, (QUARTER,) * channels))
+    if channels == 1:
         return Transforms(mean=mean, std=std)
-    if packed_size == dataset.size:
-        return Transforms(mean=mean, std=std, crop=dataset.size, pad=PAD, flip=True)
-    return Transforms(mean=mean, std=std, crop=dataset.size, flip=True)
+    if packed_size == size:
+        return Transforms(mean=mean, std=std, crop=size, pad=PAD, flip=True)
+    return Transforms(mean=mean, std=std, crop=size, flip=True)

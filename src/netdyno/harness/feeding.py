@@ -58,15 +58,15 @@ def stock(cells: Iterable[Cell], entry_of: Callable[[Cell], Entry], home: Path, 
 
 def food_of(entry: Entry, ready: Ready) -> Food:
     """With what is customarily done to such images; refused if they are not what the network looks at."""
-    dataset = replace(entry.dataset, size=entry.image_size)
+    channels, size, _ = entry.items.shape
     shape = ready.about.shape
-    if shape is not None and (shape[2] != dataset.channels or min(shape[:2]) < dataset.size):
+    if shape is not None and (shape[2] != channels or min(shape[:2]) < size):
         raise NetdynoError(
-            f"{ready.source}: expected images of at least {dataset.size}×{dataset.size}×{dataset.channels},"
+            f"{ready.source}: expected images of at least {size}×{size}×{channels},"
             f" received {'×'.join(map(str, shape))}.",
             hint="See: netdyno datasets",
         )
-    transforms = customary_transforms(dataset, ready.source, shape[0] if shape else 0)
+    transforms = customary_transforms(entry.items, ready.source, shape[0] if shape else 0)
     return Food(ready=ready, transforms=transforms if shape else replace(transforms, pad=0))
 
 

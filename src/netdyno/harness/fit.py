@@ -46,12 +46,12 @@ def try_batch(cell: Cell, campaign: Campaign, on_poll: Callable[[], None]) -> Fi
     """Try the cell at its batch; whatever happens to the process is an answer, not an error."""
     start = time.monotonic()
     try:
-        training = campaign.bench.training(cell)
+        programme = campaign.bench.programme(cell)
     except NetdynoError as error:
         return Fit(batch=cell.batch, outcome=NO_GRAPH, reason=str(error))
     with tempfile.TemporaryDirectory(dir=campaign.folders.scratch(), prefix="fit-") as name:
         folder = Path(name)
-        write_json(folder / "request.json", fit_request(cell, training, campaign.side(cell), STEPS))
+        write_json(folder / "request.json", fit_request(cell, programme, campaign.side(cell), STEPS))
         ending = watch(launch(campaign.command(cell, folder)), campaign.settings.deadline_s, on_poll)
         return _answer(cell, folder, ending, time.monotonic() - start)
 

@@ -232,4 +232,4 @@ def _capacity(cell: Cell, campaign: Campaign) -> int | None:
 
 def _deciding(cell: Cell, campaign: Campaign) -> str:
     """What decides memory beside the framework's libraries: our own code, and a network that a user may change."""
-    return f"worker {worker_hash(campaign.worker)}, graph {digest(campaign.bench.training(cell))}"
+    return f"worker {worker_hash(campaign.worker)}, graph {digest(campaign.bench.programme(cell))}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from netdyno.graph.model import Training
+from netdyno.graph.model import Programme, Update
 from netdyno.results.proof import Proof
 
 KINDS = ("outputs", "losses", "gradients", "parameters", "moved")
@@ -44,7 +44,7 @@ def finite_errors(said: Mapping[str, Mapping[str, float | None]]) -> dict[str, d
     return {kind: {key: inf if e is None else float(e) for key, e in said[kind].items()} for kind in KINDS}
 
 
-def judged(blank: Proof, training: Training, errors: Errors) -> Proof:
+def judged(blank: Proof, programme: Programme, errors: Errors) -> Proof:
     """The proof with its largest errors, its node and whether all of it holds."""
     worst = {kind: max(errors[kind].values(), default=0.0) for kind in KINDS}
     tolerance = TOLERANCE[blank.precision]
@@ -54,32 +54,33 @@ def judged(blank: Proof, training: Training, errors: Errors) -> Proof:
         outputs=worst["outputs"],
         gradients=worst["gradients"],
         parameters=worst["parameters"],
-        worst_node=first_wrong_node(training, errors, tolerance.gradients),
+        worst_node=first_wrong_node(programme, errors, tolerance.gradients),
     )
 
 
-def first_wrong_node(training: Training, errors: Errors, limit: float) -> str:
+def first_wrong_node(programme: Programme, errors: Errors, limit: float) -> str:
     """The node nearest the loss whose parameter's gradient is wrong, since an error spreads from there towards
     the input; if none is wrong, the one with the largest error."""
-    place = {name: number for number, node in enumerate(training.graph.nodes) for name in node.inputs}
+    place = {name: number for number, node in enumerate(programme.graph.nodes) for name in node.inputs}
     found = [(place[key.split("/", 1)[1]], error) for key, error in errors["gradients"].items()]
     wrong = [number for number, error in found if error > limit]
     if not found:
         return ""
     number = max(wrong) if wrong else max(found, key=lambda item: item[1])[0]
-    return training.graph.nodes[number].name
+    return programme.graph.nodes[number].name
 
 
-def tamed(training: Training) -> Training:
+def with_small_learning_rate(programme: Programme) -> Programme:
     """The same updates with a learning rate at which rounding errors do not grow from step to step."""
-    updates = tuple(
-        replace(
-            update,
-            optimizer=replace(update.optimizer, learning_rate=min(update.optimizer.learning_rate, LEARNING_RATE)),
-        )
-        for update in training.updates
+    stages = tuple(
+        replace(stage, updates=tuple(_slower(update) for update in stage.updates)) for stage in programme.stages
     )
-    return replace(training, updates=updates)
+    return replace(programme, stages=stages)
+
+
+def _slower(update: Update) -> Update:
+    rate = min(update.optimizer.learning_rate, LEARNING_RATE)
+    return replace(update, optimizer=replace(update.optimizer, learning_rate=rate))
 
 
 def proof_json(proof: Proof) -> dict[str, Any]:

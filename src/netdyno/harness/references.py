@@ -6,14 +6,15 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from netdyno.graph.model import Training
+from netdyno.graph.lower import lowered
+from netdyno.graph.model import Programme
 from netdyno.graph.wire import to_wire
 from netdyno.harness.request import SEED, ProofCase
 from netdyno.harness.worker_file import source_files
 
 MOST_BYTES = 8 * 1024**3  # the oldest go when there is more
-# What decides the reference's numbers; adapters of frameworks do not.
-DECIDING = ("reference", "prove", "weights", "draws", "batches", "program")
+# Files and folders of the worker that decide the oracle's numbers; adapters of frameworks do not.
+DECIDING = {"oracle", "reference", "prove", "weights", "draws", "batches", "program"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,13 +23,13 @@ class References:
 
     folder: Path
 
-    def case(self, name: str, training: Training) -> ProofCase:
+    def case(self, name: str, programme: Programme) -> ProofCase:
         """The network as a case to prove, with the file where its reference is or will be."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        case = ProofCase(name=name, training=training, arrays=self.folder)
-        asked = json.dumps([to_wire(training), case.steps, case.batches, SEED], sort_keys=True)
+        case = ProofCase(name=name, programme=programme, arrays=self.folder)
+        asked = json.dumps([to_wire(lowered(programme, frozenset())), case.steps, case.batches, SEED], sort_keys=True)
         digest = hashlib.sha256((asked + _sources_digest()).encode()).hexdigest()[:20]
-        return ProofCase(name=name, training=training, arrays=self.folder / f"{digest}.npz")
+        return ProofCase(name=name, programme=programme, arrays=self.folder / f"{digest}.npz")
 
     def missing(self, cases: list[ProofCase]) -> list[ProofCase]:
         """Those without arrays; the others are marked as used just now."""
@@ -49,7 +50,6 @@ class References:
 def _sources_digest() -> str:
     digest = hashlib.sha256()
     for name, data in source_files().items():
-        path = Path(name)
-        if path.stem.split("_")[0] in DECIDING or path.parent.name in DECIDING:
+        if DECIDING.intersection(Path(name).with_suffix("").parts):
             digest.update(data)
     return digest.hexdigest()

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from netdyno.frameworks.environments import Interpreter
+from netdyno.frameworks.fused import fused_ops
 from netdyno.frameworks.spec import Spec
-from netdyno.graph.model import Training
+from netdyno.graph.lower import lowered
+from netdyno.graph.model import Programme
 from netdyno.graph.wire import to_wire
 from netdyno.harness.events import PROTOCOL
 from netdyno.harness.worker_file import worker_hash
@@ -24,6 +26,11 @@ class WorkerSide:
     adapter_path: tuple[str, ...]
     module_path: tuple[str, ...]
     worker_hash: str
+    fused: frozenset[str] = frozenset()  # composite ops that the adapter has a kernel for
+
+    def wire(self, programme: Programme) -> dict[str, Any]:
+        """The programme as this adapter is given it: composite ops that it does not know are lowered."""
+        return to_wire(lowered(programme, self.fused))
 
     @classmethod
     def of(cls, spec: Spec, interpreter: Interpreter, worker: Path) -> "WorkerSide":
@@ -32,29 +39,32 @@ class WorkerSide:
             adapter_path=(str(spec.worker_path),) if spec.worker_path else (),
             module_path=interpreter.module_path,
             worker_hash=worker_hash(worker),
+            fused=fused_ops(spec),
         )
 
 
-def measure_request(cell: Cell, training: Training, side: WorkerSide, settings: Mapping[str, Any]) -> dict[str, Any]:
+def measure_request(
+    cell: Cell, programme: Programme, side: WorkerSide, settings: Mapping[str, Any]
+) -> dict[str, Any]:
     """Measure one cell."""
     return {
         **_common("measure", side, cell.device, cell.threads),
         "precision": cell.precision,
         "execution": cell.execution,
         "cell": cell.as_dict(),
-        "training": to_wire(training),
+        "training": side.wire(programme),
         "settings": dict(settings),
     }
 
 
-def fit_request(cell: Cell, training: Training, side: WorkerSide, steps: int) -> dict[str, Any]:
+def fit_request(cell: Cell, programme: Programme, side: WorkerSide, steps: int) -> dict[str, Any]:
     """Find out whether the cell's batch fits: train so many steps and tell the memory."""
     return {
         **_common("fit", side, cell.device, cell.threads),
         "precision": cell.precision,
         "execution": cell.execution,
         "cell": cell.as_dict(),
-        "training": to_wire(training),
+        "training": side.wire(programme),
         "steps": steps,
     }
 
@@ -64,7 +74,7 @@ class ProofCase:
     """Gradients on `batches` batches and `steps` updates; the reference writes `arrays`, others compare with it."""
 
     name: str
-    training: Training
+    programme: Programme
     arrays: Path
     steps: int = 3
     batches: int = 3
@@ -90,7 +100,7 @@ def prove_request(cases: list[ProofCase], side: WorkerSide, manner: ProofManner)
         "cases": [
             {
                 "name": case.name,
-                "training": to_wire(case.training),
+                "training": side.wire(case.programme),
                 "arrays": str(case.arrays),
                 "steps": case.steps,
                 "batches": case.batches,

@@ -13,7 +13,7 @@ import netdyno
 from netdyno.devices.monitoring import monitoring
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.spec import find_spec
-from netdyno.graph.totals import totals
+from netdyno.graph.cost import totals
 from netdyno.graph.wire import digest
 from netdyno.harness.complete import FASTEST, Bench
 from netdyno.harness.events import read_story
@@ -171,23 +171,23 @@ def _make_ready(run: PlannedRun, folder: Path, campaign: Campaign, observer: Obs
 
 def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> tuple[Command, dict[str, Any], dict[str, Any]]:
     """How to start the worker, what to ask of it, and what the host will need to make a record of the run."""
-    cell, training = run.cell, campaign.bench.training(run.cell)
+    cell, programme = run.cell, campaign.bench.programme(run.cell)
     side = campaign.side(cell)
-    counted = totals(training)
+    counted = totals(programme)
     about = {
         "cell": cell.as_dict(),
         "series": run.series,
         "number": run.number,
         "machine": campaign.machine,
         "target": campaign.settings.target,
-        "graph_digest": digest(training),
+        "graph_digest": digest(programme),
         "worker_hash": side.worker_hash,
         "environment": campaign.surroundings(cell),
         "cost": {name: getattr(counted, name) for name in counted.__slots__},
     }
     entry = campaign.bench.entry(cell.network, cell.dataset)
     settings = campaign.settings.for_worker(cell.device, entry.steps)
-    request = measure_request(cell, training, side, settings)
+    request = measure_request(cell, programme, side, settings)
     if cell.data != SYNTHETIC:
         request |= {"files": campaign.larder[larder_key(cell)].for_request(cell)}
     return campaign.command(cell, folder), request, about

@@ -6,8 +6,7 @@ from typing import Any
 
 from netdyno.errors import NetdynoError
 from netdyno.graph.evaluation import evaluation_of, needs_other_graph
-from netdyno.graph.model import Training
-from netdyno.graph.wire import to_wire
+from netdyno.graph.model import Programme
 from netdyno.harness.request import SEED, WorkerSide, measure_request
 from netdyno.results.cell import Cell
 
@@ -57,17 +56,17 @@ class TrainingPlan:
         _expect(self.loading_threads is None or self.loading_threads > 0, "loading_threads", "1 or more", 0)
 
 
-def train_request(cell: Cell, training: Training, side: WorkerSide, plan: TrainingPlan) -> dict[str, Any]:
+def train_request(cell: Cell, programme: Programme, side: WorkerSide, plan: TrainingPlan) -> dict[str, Any]:
     """Train one cell's network on real data."""
-    _expect_classifier(cell, training)
-    asked = measure_request(cell, training, side, {})
+    _expect_classifier(cell, programme)
+    asked = measure_request(cell, programme, side, {})
     del asked["settings"]
-    return {**asked, "task": "train", "seed": plan.seed, "plan": _plan(cell, training, plan)}
+    return {**asked, "task": "train", "seed": plan.seed, "plan": _plan(cell, programme, side, plan)}
 
 
-def _plan(cell: Cell, training: Training, plan: TrainingPlan) -> dict[str, Any]:
-    evaluation = evaluation_of(training) if needs_other_graph(training) else None
-    answering = evaluation.training if evaluation else training
+def _plan(cell: Cell, programme: Programme, side: WorkerSide, plan: TrainingPlan) -> dict[str, Any]:
+    evaluation = evaluation_of(programme) if needs_other_graph(programme) else None
+    answering = evaluation.programme if evaluation else programme
     return {
         "train": str(plan.train.resolve()),
         "test": str(plan.test.resolve()),
@@ -83,13 +82,13 @@ def _plan(cell: Cell, training: Training, plan: TrainingPlan) -> dict[str, Any]:
         "loading_threads": plan.loading_threads or cell.threads,
         "logits": answering.graph.outputs[0],
         "evaluation": evaluation
-        and {"training": to_wire(evaluation.training), "folded": [asdict(row) for row in evaluation.folded]},
+        and {"training": side.wire(evaluation.programme), "folded": [asdict(row) for row in evaluation.folded]},
     }
 
 
-def _expect_classifier(cell: Cell, training: Training) -> None:
+def _expect_classifier(cell: Cell, programme: Programme) -> None:
     """Accuracy means something where the first output is compared with labels by a cross-entropy."""
-    outputs, nodes = training.graph.outputs, training.graph.nodes
+    outputs, nodes = programme.graph.outputs, programme.graph.nodes
     compared = {node.inputs[0] for node in nodes if node.op == "softmax_cross_entropy"}
     found = bool(outputs) and outputs[0] in compared
     _expect(found, f"network '{cell.network}'", "logits as the first output, to have an accuracy", list(outputs))

@@ -9,12 +9,12 @@ from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import Spec, find_spec
-from netdyno.graph.model import Training
-from netdyno.graph.settle import settled
+from netdyno.graph.model import Programme
+from netdyno.graph.rewrite import without_randomness
 from netdyno.harness.events import Event, Story, read_story
 from netdyno.harness.folder import write_json
 from netdyno.harness.launch import Command, launch
-from netdyno.harness.proof import TOLERANCE, finite_errors, judged, tamed
+from netdyno.harness.proof import TOLERANCE, finite_errors, judged, with_small_learning_rate
 from netdyno.harness.references import References
 from netdyno.harness.request import ProofCase, ProofManner, WorkerSide, prove_request
 from netdyno.harness.watch import tail, watch
@@ -43,9 +43,9 @@ class Prover:
     threads: int
     deadline_s: float = 1800.0
 
-    def case(self, title: tuple[str, str], training: Training) -> ProofCase:
+    def case(self, title: tuple[str, str], programme: Programme) -> ProofCase:
         """A network as a case; its reference is computed now unless it is known."""
-        case = self.references.case("/".join(title), tamed(settled(training)))
+        case = self.references.case("/".join(title), with_small_learning_rate(without_randomness(programme)))
         self.write_reference(self.references.missing([case]))
         self.references.prune()
         return case
@@ -105,7 +105,7 @@ class Prover:
             return replace(blank, reason=_why(story, ""))
         if "unsupported" in event:
             return replace(blank, reason=f"unsupported: {event['unsupported']}")
-        proof = judged(blank, case.training, finite_errors(event["errors"]))
+        proof = judged(blank, case.programme, finite_errors(event["errors"]))
         limit = TOLERANCE[proof.precision].outputs
         if proof.outputs is not None and proof.outputs > limit:
             node = self._first_wrong_value(case, candidate, limit)
@@ -114,11 +114,11 @@ class Prover:
 
     def _first_wrong_value(self, case: ProofCase, candidate: Candidate, limit: float) -> str:
         """Look again with every node as an output: the first that differs is the one that is wrong."""
-        graph = case.training.graph
+        graph = case.programme.graph
         names = tuple(node.name for node in graph.nodes)
-        whole = replace(case.training, graph=replace(graph, outputs=names))
+        whole = replace(case.programme, graph=replace(graph, outputs=names))
         with tempfile.TemporaryDirectory(dir=self.scratch, prefix="values-") as folder:
-            closer = replace(case, training=whole, arrays=Path(folder) / "values.npz")
+            closer = replace(case, programme=whole, arrays=Path(folder) / "values.npz")
             self.write_reference([closer])
             story, _ = self.errors([closer], candidate)
         event = story.first("proof")

@@ -4,15 +4,23 @@ from math import prod
 
 from netdyno.errors import NetdynoError
 from netdyno.graph.model import Draw, Shape, constant
-from netdyno.zoo.draft import Draft, Value, checked_shape
-from netdyno.zoo.initial import Limit, glorot, logits
+from netdyno.zoo.graph_builder import GraphBuilder, Value, checked_shape
+from netdyno.zoo.initial_limits import Limit, glorot, logits
 from netdyno.zoo.padding import Pad, Size, ceil_padding, four_sides, pair
 
 __all__ = ["Net", "Value"]
 
 
-class Net(Draft):
+class Net(GraphBuilder):
     """What a recipe is given. A layer's name is its own or a short one with the next free number."""
+
+    def images(self, shape: Shape | None = None, *, name: str = "images") -> Value:
+        """An input of images of (channels, height, width); of the dataset's if not said."""
+        return self._items(name, "image", shape, 3)
+
+    def vectors(self, features: int | None = None, *, name: str = "vectors") -> Value:
+        """An input of one vector per item, as long as the dataset's if not said."""
+        return self._items(name, "plain", None if features is None else (features,), 1)
 
     def convolution(
         self,
@@ -29,16 +37,28 @@ class Net(Draft):
     ) -> Value:
         name = name or self._next("conv")
         in_group = self._features(name, x) // max(groups, 1)  # groups below 1 are refused with the node
-        vectors = self._weights(name, (channels, in_group, *pair(kernel)), bias, initial)
+        weight = self._weight(name, (channels, in_group, *pair(kernel)), initial)
         attributes = {"strides": pair(stride), "padding": four_sides(pad), "groups": groups}
-        return self.node("convolution", x, *vectors, name=name, **attributes)
+        return self.node("convolution", x, weight, *self._bias(name, channels, bias), name=name, **attributes)
 
     def linear(
-        self, x: Value, features: int, *, bias: bool = True, initial: Limit = glorot, name: str | None = None
+        self,
+        x: Value,
+        features: int,
+        *,
+        bias: bool | Value = True,
+        initial: Limit = glorot,
+        weight: Value | None = None,
+        name: str | None = None,
     ) -> Value:
+        """`weight`, and a `bias` that is a value, are used again in place of new ones: their gradients add up."""
         name = name or self._next("linear")
-        weights = self._weights(name, (features, self._features(name, x)), bias, initial)
-        return self.node("linear", x, *weights, name=name)
+        shape = (features, self._features(name, x))
+        if weight is None:
+            weight = self._weight(name, shape, initial)
+        elif weight.shape != shape:
+            raise NetdynoError(f"node '{name}': expected a weight of {list(shape)}, received {list(weight.shape)}.")
+        return self.node("linear", x, weight, *self._bias(name, features, bias), name=name)
 
     def classifier(self, x: Value, *, name: str | None = None) -> Value:
         """The last linear layer: one logit per class, small at first."""
@@ -120,8 +140,8 @@ class Net(Draft):
     def bernoulli(self, probability: Value, *, name: str | None = None) -> Value:
         return self.node("bernoulli", probability, name=name, seed=self._seed())
 
-    def normal(self, shape: Shape, *, name: str | None = None) -> Value:
-        return self.node("normal", name=name, seed=self._seed(), shape=tuple(shape))
+    def normal(self, shape: Shape, *, kind: str = "plain", name: str | None = None) -> Value:
+        return self.node("normal", name=name, seed=self._seed(), shape=tuple(shape), kind=kind)
 
     def flatten(self, x: Value, *, name: str | None = None) -> Value:
         return self.node("flatten", x, name=name)
@@ -134,6 +154,10 @@ class Net(Draft):
 
     def scale(self, x: Value, factor: float, *, name: str | None = None) -> Value:
         return self.node("scale", x, name=name, factor=float(factor))
+
+    def power(self, x: Value, exponent: float, *, name: str | None = None) -> Value:
+        """To a constant exponent; every value of `x` must be over 0."""
+        return self.node("power", x, name=name, exponent=float(exponent))
 
     def concat(self, *values: Value, name: str | None = None) -> Value:
         """Side by side along the channels."""
@@ -154,14 +178,24 @@ class Net(Draft):
     def gaussian_kl(self, mean: Value, log_variance: Value, *, name: str | None = None) -> Value:
         return self.node("gaussian_kl", mean, log_variance, name=name)
 
-    def _weights(self, name: str, shape: Shape, bias: bool, initial: Limit) -> list[Value]:
+    def _items(self, name: str, kind: str, shape: Shape | None, rank: int) -> Value:
+        if shape is None and len(self.shape) != rank:
+            received = list(self.shape) or "no items"
+            raise NetdynoError(f"'{name}': expected a dataset of {name}, received one with {received}.")
+        whole = (self.batch, *(self.shape if shape is None else shape))
+        return self.input(name, whole, Draw(kind="normal"), kind=kind)
+
+    def _weight(self, name: str, shape: Shape, initial: Limit) -> Value:
         shape = checked_shape(f"{name}.weight", shape)
         field = prod(shape[2:])
         limit = initial(shape[1] * field, shape[0] * field)
-        weight = self.parameter(f"{name}.weight", shape, Draw(kind="uniform", low=-limit, high=limit))
-        if not bias:
-            return [weight]
-        return [weight, self.parameter(f"{name}.bias", shape[:1], constant(0.0))]
+        kind = "kernel" if len(shape) == 4 else "plain"
+        return self.parameter(f"{name}.weight", shape, Draw(kind="uniform", low=-limit, high=limit), kind=kind)
+
+    def _bias(self, name: str, features: int, bias: bool | Value) -> list[Value]:
+        if isinstance(bias, Value):
+            return [bias]
+        return [self.parameter(f"{name}.bias", (features,), constant(0.0))] if bias else []
 
     def _pool(self, op: str, x: Value, window: tuple[Size, Size, Pad], ceil: bool, name: str | None) -> Value:
         kernel, stride, pad = window

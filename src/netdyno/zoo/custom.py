@@ -1,38 +1,42 @@
-"""A user's own network: one function (net, images) -> logits in a Python file, named as path/to/file.py:function."""
+"""A user's own network: one function (net, images) -> logits in a Python file, given as path/to/file.py:function."""
 
 import importlib.util
+import inspect
 import traceback
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
-from netdyno.graph.check import check_training
-from netdyno.graph.totals import totals
+from netdyno.graph.check import check_programme
+from netdyno.graph.cost import totals
 from netdyno.zoo.builder import Net, Value
 from netdyno.zoo.catalog import Entry, Recipe, resolve
-from netdyno.zoo.datasets import Dataset
+from netdyno.zoo.items import Items
+from netdyno.zoo.options import Option, options_of, takes_items
 
 BATCH = 64
 LEARNING_RATE = 0.01
+CUSTOM = "custom"
 
 
-def load_network(reference: str, dataset: Dataset) -> Entry:
-    """An entry like the catalog's. The file is run and the network built once, so that mistakes show now."""
+def load_network(reference: str, items: Items) -> Entry:
+    """An entry like the catalog's, named by its function. The file is run and the network built once, so that
+    mistakes show now."""
     path, name = _parse(reference)
     function = _function(_load(path), path, name)
     entry = Entry(
-        network=f"{path.name}:{name}",
-        dataset=dataset,
+        network=name,
+        family=CUSTOM,
+        items=items,
         build=_guarded(function, path),
         source=str(path),
         parameters=0,
         macs=0,
         batch=BATCH,
         learning_rate=LEARNING_RATE,
-        image_size=dataset.size,
-        verify_size=dataset.size,
     )
     counted = totals(resolve(entry, BATCH))
     return replace(entry, parameters=counted.parameters, macs=counted.macs // BATCH)
@@ -67,16 +71,22 @@ def _function(module: ModuleType, path: Path, name: str) -> Any:
     if not callable(function):
         kind = type(function).__name__
         raise NetdynoError(f"{path}: expected '{name}' to be a function (net, images), received a {kind}.")
+    try:
+        options_of(function)
+        inspect.signature(function).bind(*["net", "images"][: 1 + takes_items(function)])
+    except (NetdynoError, TypeError) as error:
+        raise NetdynoError(f"{path}: expected '{name}' to take (net, images) or (net), received: {error}.") from None
     return function
 
 
 def _guarded(function: Any, path: Path) -> Recipe:
-    """The function with every mistake in it told as one line with file and line number."""
+    """The function with every mistake in it reported as one line with file and line number."""
     first_line = getattr(getattr(function, "__code__", None), "co_firstlineno", 1)
 
-    def recipe(net: Net, images: Value) -> Value:
+    @wraps(function)
+    def recipe(net: Net, *items: Value, **options: Option) -> Value:
         try:
-            output = function(net, images)
+            output = function(net, *items, **options)
         except (Exception, SystemExit) as error:
             raise _placed(error, path) from error
         try:
@@ -94,7 +104,7 @@ def _checked(net: Net, output: object) -> Value:
     wanted = (net.batch, net.classes)
     if not net.has_updates and output.shape != wanted:
         raise NetdynoError(f"expected logits of shape {list(wanted)}, received {list(output.shape)}.")
-    check_training(net.training(output))
+    check_programme(net.programme(output))
     return output
 
 

@@ -1,45 +1,59 @@
 """What is known of a network on a dataset: recipe, source and size, how it is trained and how it is proved."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
-from netdyno.zoo.builder import Net, Value
-from netdyno.zoo.datasets import Dataset
+from netdyno.zoo.builder import Value
+from netdyno.zoo.items import Items
+from netdyno.zoo.options import Option, options_of
 
-Recipe = Callable[[Net, Value], Value]  # (net, images) -> logits
+# (net, items, *, options) -> logits, or (net, *, options) -> logits where it declares inputs of its own.
+Recipe = Callable[..., Value]
 
-# What an entry is for. A verification of the whole zoo proves the images; the others are proved when asked for.
-IMAGES, VECTORS, INSTRUMENT = "images", "vectors", "instrument"
+# A verification of the whole zoo proves the convolutional networks; the others are proved when asked for.
+CNN, MLP, INSTRUMENT = "cnn", "mlp", "instrument"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A network on a dataset. `parameters` and `macs` (forward, one image) are of the full `image_size`.
+    """A network on a dataset. `parameters` and `macs` (forward, one item) are those of its `items` and defaults.
 
     `batch`, `learning_rate` and `steps` are those of the 2018 thesis or of the entry's source. A proof of equality
-    only needs every layer to be there: `verify_size` is its smaller image, and `verify_width` the length of its
-    vectors, with as many classes at most, where it is these that make the network large.
+    only needs every layer to be there: it is made on the smaller `proof_items` and with `proof_options`, where these
+    make the network smaller.
     """
 
     network: str
-    dataset: Dataset
+    family: str
+    items: Items  # as this network looks at them: some cut images larger than others do
     build: Recipe
     source: str
     parameters: int
     macs: int
     batch: int
     learning_rate: float
-    image_size: int
-    verify_size: int
-    verify_width: int | None = None
-    family: str = IMAGES
+    proof_items: Items | None = None
+    proof_options: Mapping[str, Option] = field(default_factory=dict)
+    defaults: Mapping[str, Option] = field(default_factory=dict)  # of options, in place of the recipe's
     steps: int = 300
     note: str = ""
 
+    @property
+    def dataset(self) -> str:
+        """The name of its dataset."""
+        return self.items.name
+
+    @property
+    def item(self) -> str:
+        """What one row of a batch is, in the singular."""
+        return self.items.item
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """{option: default}."""
+        return {**options_of(self.build), **self.defaults}
+
 
 def reduced(entry: Entry) -> Entry:
-    """The entry as a proof takes it: every layer, on smaller images or shorter vectors."""
-    data, width = entry.dataset, entry.verify_width
-    if width is not None:
-        data = replace(data, channels=width, classes=min(width, data.classes))
-    return replace(entry, image_size=entry.verify_size, dataset=data)
+    """The entry as a proof takes it: every layer, on smaller images, shorter vectors or with fewer units."""
+    return replace(entry, items=entry.proof_items or entry.items, defaults={**entry.defaults, **entry.proof_options})

@@ -9,8 +9,8 @@ import numpy as np
 
 from netdyno_worker.adapters.reference.optimizers import OPTIMIZERS
 from netdyno_worker.contract import Trainer, Unsupported
-from netdyno_worker.program import nodes_for
-from netdyno_worker.reference_ops import KERNELS
+from netdyno_worker.oracle.ops import KERNELS, latest_state
+from netdyno_worker.program import inputs_by_role, nodes_for
 
 # One update's way through the graph: its nodes in order, and for each node which inputs need a gradient.
 Tape = namedtuple("Tape", "update nodes needed")
@@ -103,19 +103,18 @@ class ReferenceTrainer(Trainer):
 
     def _attributes(self, node):
         """A node's attributes, with a generator where it draws: new each step, the same in all its updates."""
-        if "seed" not in node.attributes:
+        if not self._program.facts[node.op].random:
             return node.attributes
         key = [self._seed % 2**32, node.attributes["seed"] % 2**32, self._steps]
         return dict(node.attributes, random=np.random.RandomState(key))
 
     def _move_statistics(self, nodes, kept):
         for node in nodes:
-            if node.op == "batch_norm":
-                batch = kept[node.name]
-                unbiased = batch.variance * batch.count / max(batch.count - 1, 1)
-                for name, latest in zip(node.inputs[3:], (batch.mean, unbiased)):
-                    old = self._parameters[name]
-                    self._parameters[name] = old + node.attributes["momentum"] * (latest - old)
+            state = self._program.facts[node.op].state
+            names = [name for role, name in inputs_by_role(self._program, node) if role in state]
+            for name, latest in zip(names, latest_state(kept[node.name]) if names else ()):
+                old = self._parameters[name]
+                self._parameters[name] = old + node.attributes["momentum"] * (latest - old)
 
     def _move_parameters(self, update, gradients):
         rule = OPTIMIZERS[update.optimizer["kind"]]
@@ -130,7 +129,7 @@ def _tape(program, update):
     wanted = set(update.parameters)
     needed = {}
     for node in nodes:
-        passes = KERNELS[node.op].backward is not None
+        passes = not program.facts[node.op].blocks_gradient
         needed[node.name] = [passes and name in wanted for name in node.inputs]
         if any(needed[node.name]):
             wanted.add(node.name)

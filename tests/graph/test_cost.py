@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from netdyno.graph.model import Draw, Optimizer, Training
-from netdyno.graph.totals import kept_bytes, node_costs, totals
+from netdyno.graph.cost import node_costs, totals
+from netdyno.graph.model import Draw, Optimizer, Programme, Stage
 from netdyno.zoo.builder import Net, Value
 from netdyno.zoo.catalog import find_entry, resolve
 
@@ -18,7 +18,7 @@ FORWARD = 2 * MACS + BIASES + TANHS + POOLS + 5 * 10
 BACKWARD = 4 * MACS - 2 * CONV1 + BIASES + 3 * TANHS + POOLS + 2 * 10
 
 
-def _lenet(batch: int) -> Training:
+def _lenet(batch: int) -> Programme:
     return resolve(find_entry("lenet"), batch)
 
 
@@ -44,19 +44,50 @@ def test_counts_grow_with_the_batch_except_those_of_parameters() -> None:
 
 
 def test_each_node_has_its_own_cost() -> None:
-    training = _lenet(1)
-    by_name = dict(zip([node.name for node in training.graph.nodes], node_costs(training.graph), strict=True))
+    programme = _lenet(1)
+    costs = node_costs(programme.graph)
+    assert [(cost.name, cost.op, cost.shape) for cost in costs] == [
+        (node.name, node.op, node.shape) for node in programme.graph.nodes
+    ]
+    by_name = {cost.name: cost for cost in costs}
     assert by_name["conv2"].macs == CONV2
+    assert by_name["conv1"].backward_flops == 2 * CONV1 + MAPS1  # of its weight and bias, not of the images
+    assert by_name["conv2"].backward_flops == 4 * CONV2 + MAPS2
     assert by_name["flatten1"].forward_flops == 0
-    assert sum(cost.macs for cost in by_name.values()) == MACS
+    assert sum(cost.macs for cost in costs) == MACS
+    assert sum(cost.forward_flops for cost in costs) == FORWARD
+    assert sum(cost.backward_flops for cost in costs) == BACKWARD
+
+
+def test_a_node_reads_its_operands_and_writes_its_value() -> None:
+    by_name = {cost.name: cost for cost in node_costs(_lenet(2).graph)}
+    conv2, pool1, flatten = by_name["conv2"], by_name["mean_pool1"], by_name["flatten1"]
+    assert conv2.read_bytes == 4 * (2 * 6 * 14 * 14 + 16 * 6 * 25 + 16)
+    assert conv2.written_bytes == 4 * 2 * MAPS2
+    assert (pool1.read_bytes, pool1.written_bytes) == (4 * 2 * MAPS1, 4 * 2 * MAPS1 // 4)
+    assert (flatten.read_bytes, flatten.written_bytes) == (0, 0)
+
+
+def test_a_value_is_kept_by_the_first_node_that_needs_it() -> None:
+    net, x = _vectors()
+    both = net.add(net.linear(x, 3, name="first"), net.linear(x, 3, name="second"))
+    kept = {cost.name: cost.kept_bytes for cost in node_costs(net.programme(both).graph)}
+    assert kept == {"first": 4 * 2 * 5, "second": 0, "add1": 0, "loss": 4 * 2 * 3}
+
+
+def test_a_value_read_twice_by_one_node_is_read_once() -> None:
+    net, x = _vectors()
+    y = net.multiply(x, x, name="square")
+    (square, *_) = node_costs(net.programme(net.classifier(y)).graph)
+    assert (square.read_bytes, square.written_bytes) == (4 * 10, 4 * 10)
 
 
 def test_the_optimizer_counts_once_per_parameter() -> None:
-    training = _lenet(1)
-    update = training.updates[0]
+    programme = _lenet(1)
+    update = programme.updates()[0]
     adam = replace(update, optimizer=Optimizer(kind="adam", learning_rate=0.001))
-    dearer = replace(training, updates=(adam,))
-    assert totals(dearer).step_flops - totals(training).step_flops == (12 - 4) * 61_706
+    dearer = replace(programme, stages=(Stage(name="train", updates=(adam,)),))
+    assert totals(dearer).step_flops - totals(programme).step_flops == (12 - 4) * 61_706
 
 
 def _vectors() -> tuple[Net, Value]:
@@ -66,22 +97,22 @@ def _vectors() -> tuple[Net, Value]:
 
 def test_a_dropout_mask_is_kept_as_one_byte_per_element() -> None:
     net, x = _vectors()
-    plain = kept_bytes(net.training(net.classifier(net.linear(x, 4))).graph)
+    plain = totals(net.programme(net.classifier(net.linear(x, 4)))).kept_bytes
     net, x = _vectors()
-    masked = kept_bytes(net.training(net.classifier(net.dropout(net.linear(x, 4)))).graph)
+    masked = totals(net.programme(net.classifier(net.dropout(net.linear(x, 4))))).kept_bytes
     assert masked - plain == 2 * 4
 
 
 def test_a_value_that_two_nodes_need_is_kept_once() -> None:
     net, x = _vectors()
     both = net.add(net.linear(x, 3), net.linear(x, 3))
-    assert kept_bytes(net.training(both).graph) == 4 * (2 * 5 + 2 * 3)
+    assert totals(net.programme(both)).kept_bytes == 4 * (2 * 5 + 2 * 3)
 
 
 def test_nothing_is_computed_back_to_where_no_parameter_is() -> None:
     net, x = _vectors()
-    training = net.training(net.classifier(net.tanh(x)))
-    counted = totals(training)
+    programme = net.programme(net.classifier(net.tanh(x)))
+    counted = totals(programme)
     tanh, product, loss = 10, 2 * 2 * 5 * 3, 6
     forward = tanh + product + loss + 5 * loss
     backward = product + loss + 2 * loss  # of the product only the weight's half, of tanh nothing

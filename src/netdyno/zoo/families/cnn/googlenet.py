@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from netdyno.zoo.builder import Net, Value
-from netdyno.zoo.initial import glorot, he
+from netdyno.zoo.initial_limits import glorot, he
 
 # Columns of the paper's table: 1×1, 3×3 reduce, 3×3, 5×5 reduce, 5×5, pool projection.
 INCEPTIONS: dict[str, tuple[int, int, int, int, int, int]] = {

@@ -1,7 +1,7 @@
 """VGG16: configuration D of Simonyan and Zisserman 2014, and its form for 32×32 images."""
 
 from netdyno.zoo.builder import Net, Value
-from netdyno.zoo.initial import glorot, he
+from netdyno.zoo.initial_limits import glorot, he
 
 # One row per stage: how many 3×3 convolutions, of how many channels; a 2×2 max pool ends each.
 CONFIGURATION_D = ((2, 64), (2, 128), (3, 256), (3, 512), (3, 512))

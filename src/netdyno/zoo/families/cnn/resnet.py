@@ -1,7 +1,7 @@
 """ResNet-50 (He et al. 2015, table 1) with the stride in the 3×3 convolution, and its form for 32×32 images."""
 
 from netdyno.zoo.builder import Net, Value
-from netdyno.zoo.initial import he
+from netdyno.zoo.initial_limits import he
 
 # One row per stage: how many bottleneck blocks, and their inner channels; the output has four times as many.
 STAGES = ((3, 64), (4, 128), (6, 256), (3, 512))

@@ -1,4 +1,4 @@
-"""How the reference slides a window over images: convolution and pooling, forward and backward.
+"""How the oracle slides a window over images: convolution and pooling, forward and backward.
 
 A convolution gathers windows into the columns of a matrix and multiplies once per group, a band of rows at a time so
 that memory stays bounded; pooling walks the positions of its kernel, each a strided slice of the whole batch.

@@ -1,4 +1,4 @@
-"""What a recipe has written down so far: values with names used once, shapes known at once, and updates."""
+"""How a graph is built node by node: values with names used once, shapes and kinds known at once, and updates."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
-from netdyno.graph.check import resolve_shape
-from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Shape, Training, Update
+from netdyno.graph.check import resolve_kind, resolve_shape
+from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Programme, Shape, Stage, Update
 
 SHORT_NAMES = {"convolution": "conv", "batch_norm": "bn", "local_response_norm": "lrn"}
 
@@ -18,42 +18,60 @@ class Value:
 
     name: str
     shape: Shape
+    kind: str = "plain"
 
 
-class Draft:
-    """Collects inputs, parameters, nodes and updates; it knows operations, and no layers."""
+class GraphBuilder:
+    """Collects inputs, parameters, nodes and updates; it knows operations, and no layers.
 
-    def __init__(self, *, batch: int, classes: int, learning_rate: float) -> None:
+    `classes` and `shape` are those of the dataset's items, where it has any.
+    """
+
+    def __init__(self, *, batch: int, classes: int, learning_rate: float, shape: Shape = ()) -> None:
         self.batch = batch
+        self.shape = shape
         self.classes = classes
         self.learning_rate = learning_rate
         self._inputs: dict[str, Input] = {}
         self._parameters: dict[str, Parameter] = {}
         self._nodes: dict[str, Node] = {}
         self._updates: dict[str, Update] = {}
+        self._stages: dict[str, str] = {}  # of each update
         self._scope = ""
+        self._stage = "train"
         self._draws = 0
 
     @property
     def labels(self) -> Value:
-        """One class number per image; asking for them makes them an input of the network."""
+        """One class number per item; asking for them makes them an input of the network."""
         if "labels" not in self._inputs:
             draw = Draw(kind="integers", low=0.0, high=float(self.classes))
-            self._inputs["labels"] = Input(name="labels", shape=(self.batch,), draw=draw)
+            self._inputs["labels"] = Input(name="labels", shape=(self.batch,), draw=draw, dtype="integer")
         return Value("labels", self._inputs["labels"].shape)
 
-    def input(self, name: str, shape: Shape, draw: Draw) -> Value:
-        """A value fed from outside."""
+    def input(self, name: str, shape: Shape, draw: Draw, *, kind: str = "plain") -> Value:
+        """A value fed from outside; of integers where integers are drawn."""
         name = self._new_name(name)
-        self._inputs[name] = Input(name=name, shape=checked_shape(name, shape), draw=draw)
-        return Value(name, shape)
+        dtype = "integer" if draw.kind == "integers" else "float"
+        self._inputs[name] = Input(name=name, shape=checked_shape(name, shape), draw=draw, kind=kind, dtype=dtype)
+        return Value(name, shape, kind)
 
-    def parameter(self, name: str, shape: Shape, initial: Draw, *, trainable: bool = True) -> Value:
+    def parameter(
+        self, name: str, shape: Shape, initial: Draw, *, trainable: bool = True, kind: str = "plain"
+    ) -> Value:
         """A value kept between steps. Layers make their own; one that several nodes share is made by hand."""
         name = self._new_name(name)
         shape = checked_shape(name, shape)
-        self._parameters[name] = Parameter(name=name, shape=shape, initial=initial, trainable=trainable)
-        return Value(name, shape)
+        made = Parameter(name=name, shape=shape, initial=initial, trainable=trainable, kind=kind)
+        self._parameters[name] = made
+        return Value(name, shape, kind)
+
+    def value(self, name: str) -> Value:
+        """An input, parameter or node that was made before, by its whole name: a weight to use again."""
+        known: dict[str, Input | Parameter | Node] = {**self._inputs, **self._parameters, **self._nodes}
+        if name not in known:
+            raise unknown("value", name, known)
+        return Value(name, known[name].shape, known[name].kind)
 
     def node(self, op: str, *inputs: Value, name: str | None = None, **attributes: Any) -> Value:
         """Any operation of the table, with its attributes spelled out; every layer ends here."""
@@ -61,9 +79,10 @@ class Draft:
         for value in inputs:
             self._expect_own(name, value)
         shape = resolve_shape(name, op, [value.shape for value in inputs], attributes)
+        kind = resolve_kind(name, op, [value.kind for value in inputs], attributes)
         names = tuple(value.name for value in inputs)
-        self._nodes[name] = Node(name=name, op=op, inputs=names, shape=shape, attributes=attributes)
-        return Value(name, shape)
+        self._nodes[name] = Node(name=name, op=op, inputs=names, shape=shape, kind=kind, attributes=attributes)
+        return Value(name, shape, kind)
 
     @contextmanager
     def scope(self, name: str) -> Iterator[None]:
@@ -74,6 +93,15 @@ class Draft:
             yield
         finally:
             self._scope = outer
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Updates made inside are those of a stage; stages run one after the other."""
+        outer, self._stage = self._stage, name
+        try:
+            yield
+        finally:
+            self._stage = outer
 
     def update(
         self,
@@ -89,6 +117,7 @@ class Draft:
         """
         if name in self._updates:
             raise NetdynoError(f"update '{name}': expected a name used once, received it twice.")
+        self._stages[name] = self._stage
         self._updates[name] = Update(
             name=name,
             loss=loss.name,
@@ -100,8 +129,8 @@ class Draft:
     def has_updates(self) -> bool:
         return bool(self._updates)
 
-    def training(self, output: Value) -> Training:
-        """What was written down. A network without updates of its own classifies: `output` are its logits."""
+    def programme(self, output: Value) -> Programme:
+        """The programme so far. A network without updates of its own classifies: `output` are its logits."""
         if not self._updates:
             self.update(self.node("softmax_cross_entropy", output, self.labels, name="loss"))
         graph = Graph(
@@ -110,7 +139,12 @@ class Draft:
             nodes=tuple(self._nodes.values()),
             outputs=(output.name,),
         )
-        return Training(graph=graph, updates=tuple(self._updates.values()))
+        names = dict.fromkeys(self._stages.values())
+        stages = [Stage(name=name, updates=tuple(self._of_stage(name))) for name in names]
+        return Programme(graph=graph, stages=tuple(stages))
+
+    def _of_stage(self, stage: str) -> list[Update]:
+        return [update for name, update in self._updates.items() if self._stages[name] == stage]
 
     def _trainable(self) -> tuple[str, ...]:
         return tuple(name for name, parameter in self._parameters.items() if parameter.trainable)

@@ -1,4 +1,4 @@
-"""What each operation computes in the reference, forward and backward, in float64.
+"""What each primitive operation computes in the oracle, forward and backward, in float64.
 
 forward(inputs, attributes) gives (value, kept); a stochastic op finds its generator in attributes["random"].
 backward(gradient, kept, needed) gives one gradient per input, anything where `needed` is False.
@@ -8,7 +8,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from netdyno_worker import reference_convolution as sliding
+from netdyno_worker.oracle import convolution as sliding
 
 Kernel = namedtuple("Kernel", "forward backward")  # backward None: no gradient passes
 # What batch_norm keeps; the adapter moves the running statistics from it.
@@ -27,15 +27,6 @@ def linear_backward(gradient, kept, needed):
         np.dot(gradient.T, x) if needed[1] else None,
         gradient.sum(axis=0),
     ][: len(kept)]
-
-
-def global_mean_pool(inputs, attributes):
-    return inputs[0].mean(axis=(2, 3)), inputs[0].shape
-
-
-def global_mean_pool_backward(gradient, shape, needed):
-    share = gradient / (shape[2] * shape[3])
-    return [np.broadcast_to(share[:, :, None, None], shape)]
 
 
 def batch_norm(inputs, attributes):
@@ -59,18 +50,9 @@ def batch_norm_backward(gradient, kept, needed):
     return [centred * (kept.scale / kept.deviation).reshape(aligned), to_scale, to_shift, None, None]
 
 
-def local_response_norm(inputs, attributes):
-    x = inputs[0]
-    rate = attributes["alpha"] / attributes["size"]
-    base = attributes["k"] + rate * _sum_near_channels(x * x, attributes["size"])
-    return x * base ** -attributes["beta"], (x, base, attributes)
-
-
-def local_response_norm_backward(gradient, kept, needed):
-    x, base, attributes = kept
-    rate, beta = attributes["alpha"] / attributes["size"], attributes["beta"]
-    through_base = _sum_near_channels(gradient * x * base ** (-beta - 1), attributes["size"])
-    return [gradient * base**-beta - 2 * rate * beta * x * through_base]
+def latest_state(kept):
+    """What running statistics move towards: the batch's mean and unbiased variance."""
+    return kept.mean, kept.variance * kept.count / max(kept.count - 1, 1)
 
 
 def relu(inputs, attributes):
@@ -234,25 +216,12 @@ def _all_but_channels(x):
     return (0,) + tuple(range(2, x.ndim)), (1, -1) + (1,) * (x.ndim - 2)
 
 
-def _sum_near_channels(x, size):
-    """At each channel the sum over the `size` channels centred on it; those outside count as 0."""
-    channels, half = x.shape[1], size // 2
-    total = np.zeros_like(x)
-    for offset in range(-half, half + 1):
-        first, last = max(0, -offset), min(channels, channels - offset)
-        if first < last:
-            total[:, first:last] += x[:, first + offset : last + offset]
-    return total
-
-
 KERNELS = {
     "convolution": Kernel(sliding.convolution, sliding.convolution_backward),
     "linear": Kernel(linear, linear_backward),
     "max_pool": Kernel(sliding.max_pool, sliding.max_pool_backward),
     "mean_pool": Kernel(sliding.mean_pool, sliding.mean_pool_backward),
-    "global_mean_pool": Kernel(global_mean_pool, global_mean_pool_backward),
     "batch_norm": Kernel(batch_norm, batch_norm_backward),
-    "local_response_norm": Kernel(local_response_norm, local_response_norm_backward),
     "relu": Kernel(relu, relu_backward),
     "tanh": Kernel(tanh, tanh_backward),
     "sigmoid": Kernel(sigmoid, sigmoid_backward),

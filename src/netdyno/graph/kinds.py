@@ -1,0 +1,65 @@
+"""Which kind of value an operation gives: one rule per op, from the kinds of its inputs.
+
+An adapter chooses a physical layout by kind, never by the number of axes.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netdyno.graph.shapes import ShapeError
+
+IMAGE, SEQUENCE, PLAIN, KERNEL = "image", "sequence", "plain", "kernel"
+KINDS = (IMAGE, SEQUENCE, PLAIN)
+RANKS = {IMAGE: 4, KERNEL: 4}  # images: (batch, channels, height, width); kernels: (out, in / groups, height, width)
+
+Attributes = Mapping[str, Any]
+
+
+def convolution(kinds: Sequence[str], attributes: Attributes) -> str:
+    _expect(kinds[1], KERNEL)
+    return image(kinds, attributes)
+
+
+def image(kinds: Sequence[str], attributes: Attributes) -> str:
+    """An image from an image."""
+    _expect(kinds[0], IMAGE)
+    return IMAGE
+
+
+def pooled(kinds: Sequence[str], attributes: Attributes) -> str:
+    """A plain value from an image."""
+    _expect(kinds[0], IMAGE)
+    return PLAIN
+
+
+def linear(kinds: Sequence[str], attributes: Attributes) -> str:
+    _expect(kinds[0], PLAIN)
+    _expect(kinds[1], PLAIN)
+    return PLAIN
+
+
+def first(kinds: Sequence[str], attributes: Attributes) -> str:
+    """The kind of the first input; the others are vectors of its channels."""
+    return kinds[0]
+
+
+def same(kinds: Sequence[str], attributes: Attributes) -> str:
+    """Every input has the kind that the output gets."""
+    for other in kinds[1:]:
+        _expect(other, kinds[0])
+    return kinds[0]
+
+
+def plain(kinds: Sequence[str], attributes: Attributes) -> str:
+    """A plain value from anything: one vector per item, or a loss."""
+    return PLAIN
+
+
+def stated(kinds: Sequence[str], attributes: Attributes) -> str:
+    """The kind that an attribute states, for values made of nothing."""
+    return str(attributes["kind"])
+
+
+def _expect(received: str, expected: str) -> None:
+    if received != expected:
+        raise ShapeError(f"a value of kind '{expected}', received one of kind '{received}'")

@@ -1,0 +1,1 @@
+"""The networks by family, each with its recipe and entries."""

@@ -1,0 +1,1 @@
+"""Convolutional networks: a file each, and their entries."""
