@@ -6,7 +6,8 @@ from typing import Any
 from netdyno.errors import NetdynoError, unknown
 from netdyno.graph.kinds import KERNEL, KINDS, RANKS
 from netdyno.graph.model import Graph, Input, Node, Optimizer, Parameter, Programme, Shape, Update
-from netdyno.graph.ops import OPS, Op
+from netdyno.graph.op import Op
+from netdyno.graph.ops import OPS
 from netdyno.graph.shapes import ShapeError
 
 OPTIMIZERS = ("sgd", "momentum", "adam")

@@ -22,14 +22,14 @@ def lowered(programme: Programme, fused: frozenset[str]) -> Programme:
     nodes: list[Node] = []
     constants: list[Parameter] = []
     for node in graph.nodes:
-        parts = Parts(node, known, taken)
+        made = [node]
         if OPS[node.op].composite and node.op not in fused:
+            parts = Parts(node, known, taken)
             DECOMPOSITIONS[node.op](parts, *node.inputs, **node.attributes)
-        else:
-            parts.nodes.append(node)
-        nodes += parts.nodes
-        constants += parts.constants
-        known.update({made.name: made for made in parts.nodes})
+            made = parts.nodes
+            constants += parts.constants
+        nodes += made
+        known.update({each.name: each for each in made})
     return replace(programme, graph=replace(graph, nodes=tuple(nodes), parameters=(*graph.parameters, *constants)))
 
 

@@ -74,7 +74,7 @@ class Net(GraphBuilder):
         ceil: bool = False,
         name: str | None = None,
     ) -> Value:
-        """With `ceil`, a window that hangs over the bottom or right edge counts, as extra padding."""
+        """With `ceil`, a window that reaches over the bottom or right edge counts, as extra padding."""
         return self._pool("max_pool", x, (kernel, stride, pad), ceil, name)
 
     def mean_pool(
