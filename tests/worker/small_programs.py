@@ -103,6 +103,20 @@ def _certain(probability):
     return _finish(sketch, [3, 4])
 
 
+def _decomposed_norm():
+    """A local response normalisation as primitives: the band that sums channels is a weight that is not trained."""
+    sketch = Sketch()
+    sketch.parameter("x", SIDE)
+    band = [sketch.parameter("band", [4, 4, 1, 1], 0.05, 0.2, trainable=False)]
+    band.append(sketch.parameter("offset", [4], 1.0, 1.0, trainable=False))
+    sketch.node("squares", "multiply", ["x", "x"], SIDE)
+    window = {"strides": [1, 1], "padding": [0, 0, 0, 0], "groups": 1}
+    sketch.node("divisor", "convolution", ["squares", *band], SIDE, **window)
+    sketch.node("factor", "power", ["divisor"], SIDE, exponent=-0.75)
+    sketch.node("y", "multiply", ["x", "factor"], SIDE)
+    return _finish(sketch, SIDE)
+
+
 def _optimized(optimizer):
     sketch = Sketch()
     sketch.input("x", [4, 3])
@@ -151,6 +165,7 @@ PRIMITIVES = {
     "scale/negative": _case("scale", _MATRIX, [3, 4], factor=-0.75),
     "power/negative": _case("power", [("x", SIDE, 0.5, 2.0)], SIDE, exponent=-0.75),
     "power/positive": _case("power", [("x", [3, 4], 0.5, 2.0)], [3, 4], exponent=1.5),
+    "power/decomposed_norm": _decomposed_norm(),
     "concat/images": _case("concat", [("a", SIDE), ("b", [2, 1, 6, 5]), ("c", [2, 3, 6, 5])], [2, 8, 6, 5]),
     "concat/matrix": _case("concat", [("a", [3, 4]), ("b", [3, 2])], [3, 6]),
     "softmax_cross_entropy/plain": _loss(
