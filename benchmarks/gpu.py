@@ -22,14 +22,15 @@ from pathlib import Path
 
 from against_bare import Side, commands
 
-from netdyno.devices.monitoring import monitoring, visible_gpus
-from netdyno.devices.trace import read_trace
+from netdyno.devices.monitor.client import monitoring
+from netdyno.devices.monitor.trace import read_trace
+from netdyno.devices.nvidia.gpus import visible_gpus
 from netdyno.frameworks.home import home
 from netdyno.harness.complete import Bench
-from netdyno.harness.energy import during, joules_by_counter, joules_by_power
 from netdyno.results.result import Result, results_of
 from netdyno.results.statistics import images_per_s
 from netdyno.results.store import open_store
+from netdyno.runtime.readings.energy import during, joules_by_counter, joules_by_power
 
 HERE = Path(__file__).parent
 FRAMEWORK = "pytorch-2"

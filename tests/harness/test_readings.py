@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from tests.results.samples import make_cell
 
-from netdyno.devices.trace import read_trace, row_line, start_lines
-from netdyno.harness.energy import joules_by_counter, joules_by_power
-from netdyno.harness.readings import TRACE, take_readings
+from netdyno.devices.monitor.trace import TRACE, read_trace, row_line, start_lines
+from netdyno.harness.readings import take_readings
+from netdyno.runtime.readings.energy import joules_by_counter, joules_by_power
 
-RECORDED = Path(__file__).parent / "recordings" / "h200-alexnet"
+RECORDED = Path(__file__).parents[1] / "runtime" / "recordings" / "h200-alexnet"
 STARTED, WARM, END = 100.0, 103.0, 113.0  # launched, timed part from … to
 BATCH, STEPS, STEP_S = 64, 1000, 0.01
 BUSY = {
@@ -31,7 +31,7 @@ NAMES = (*BUSY, "gpu0.energy_j")
 def _trace(folder, *, busy=None, idle=None, without=(), watts=500.0, missing=None):
     """A row every 50 ms; the energy counter moves every 100 ms, by what the power says."""
     names = [name for name in NAMES if name not in without]
-    lines = start_lines({"missing": missing or {}}, names)
+    lines = start_lines(names, missing=missing)
     for tick in range(int(STARTED * 20) - 10, int(END * 20) + 20):
         at = tick / 20
         values = {**IDLE, **(idle or {})} if at < STARTED else {**BUSY, **(busy or {})}
