@@ -206,11 +206,11 @@ def _read(folder: Path, story: Story, launched: float) -> Readings:
     host = read_host(trace, window)
     gpu = read_gpus(trace, window) if trace.gpus else Readings()
     found = Readings(values={**host.values, **gpu.values}, absent={**host.absent, **gpu.absent})
-    per_image = found.values.get("j_per_image", found.values.get("package_j_per_image"))
-    if per_image is None:
-        found.absent["energy_j"] = found.absent.get("package_j_per_image", "no energy could be read")
+    per_item = found.values.get("j_per_item", found.values.get("package_j_per_item"))
+    if per_item is None:
+        found.absent["energy_j"] = found.absent.get("package_j_per_item", "no energy could be read")
     else:
-        found.values["energy_j"] = per_image * window.items
+        found.values["energy_j"] = per_item * window.items
     return found
 
 

@@ -171,15 +171,15 @@ def _idle_w(gpus: Sequence[Gpu], window: Window) -> float | None:
 
 def _add_per_item(found: Readings, joules: float | None, idle_w: float | None, window: Window) -> None:
     if joules is None:
-        for name in ("mean_w", "j_per_image", "j_per_image_above_idle"):
+        for name in ("mean_w", "j_per_item", "j_per_item_above_idle"):
             found.absent[name] = "neither power nor energy could be read"
         return
     found.values["mean_w"] = joules / window.seconds
-    found.values["j_per_image"] = joules / window.items
+    found.values["j_per_item"] = joules / window.items
     if idle_w is None:
-        found.absent["j_per_image_above_idle"] = "the power before the run is not known"
+        found.absent["j_per_item_above_idle"] = "the power before the run is not known"
     else:
-        found.values["j_per_image_above_idle"] = (joules - idle_w * window.seconds) / window.items
+        found.values["j_per_item_above_idle"] = (joules - idle_w * window.seconds) / window.items
 
 
 def _compare(found: Readings, counter_j: float, integral_j: float, error: float) -> None:

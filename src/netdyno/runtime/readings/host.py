@@ -15,7 +15,7 @@ def read_host(trace: Trace, window: Window) -> Readings:
         found.absent["busy_cores"] = why_absent(trace, "host.worker_cpu_s")
     package = during(trace.series("host.rapl_j"), window.start, window.end)
     if len(package) >= FEWEST:
-        found.values["package_j_per_image"] = joules_by_counter(package, window.seconds) / window.items
+        found.values["package_j_per_item"] = joules_by_counter(package, window.seconds) / window.items
     else:
-        found.absent["package_j_per_image"] = why_absent(trace, "host.rapl_j")
+        found.absent["package_j_per_item"] = why_absent(trace, "host.rapl_j")
     return found

@@ -58,8 +58,8 @@ def read_loading(phases: Phases | None, step_s: float, batch: int, items: str) -
     if phases is None:
         return Readings()
     compute, load = batch / phases.compute_s, batch / phases.load_s
-    found = Readings(values={"compute_images_per_s": compute, "load_images_per_s": load})
-    found.values["feed_images_per_s"] = batch / phases.feed_s
+    found = Readings(values={"compute_items_per_s": compute, "load_items_per_s": load})
+    found.values["feed_items_per_s"] = batch / phases.feed_s
     stages = {name.removesuffix("_s"): seconds for name, seconds in phases.loader.items()}
     found.values |= {f"load_{stage}_s": seconds for stage, seconds in stages.items()}
     if batch / step_s < INPUT_BOUND * compute and load < compute:
