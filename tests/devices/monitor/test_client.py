@@ -63,6 +63,35 @@ def test_a_gpu_and_the_worker_are_read_until_the_host_stops(
     assert (len(power) - 1) / (power[-1] - power[0]) > 8  # 20 by the clock, less on a busy machine
 
 
+@pytest.mark.parametrize(("gpus", "ranks"), [(2, 2), (8, 4)])
+def test_every_gpu_and_every_rank_of_a_run_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trace: Path, gpus: int, ranks: int
+) -> None:
+    workers = [subprocess.Popen(["sleep", "60"], start_new_session=True) for _ in range(ranks)]
+    processes = [[worker.pid, 2**20 * (rank + 1), rank] for rank, worker in enumerate(workers)]
+    _fake(tmp_path, monkeypatch, count=8, processes=processes)
+    try:
+        with monitoring(trace, range(gpus)) as monitor:
+            monitor.watch([worker.pid for worker in workers[:1]])
+            _wait_until(lambda: read_trace(trace).series("host.worker_rss_bytes"))
+            one = read_trace(trace).series("host.worker_rss_bytes")[-1][1]
+            monitor.watch([worker.pid for worker in workers[1:]])
+            last = f"gpu{ranks - 1}.process_bytes"
+            _wait_until(lambda: read_trace(trace).series("host.worker_rss_bytes")[-1][1] > (ranks - 0.5) * one)
+            _wait_until(lambda: read_trace(trace).series(last)[-1][1] == 2**20 * ranks)
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+    read = read_trace(trace)
+    assert (monitor.problem, read.problem) == ("", "")
+    assert len(read.gpus) == gpus
+    assert [read.facts[name]["uuid"] for name in read.gpus] == [f"GPU-{index}abc-4567" for index in range(gpus)]
+    powers = [read.series(f"{name}.power_instant_w")[-1][1] for name in read.gpus]
+    assert powers == pytest.approx([80 + 10 * index for index in range(gpus)], abs=0.3)
+    assert [read.series(f"{name}.own_processes")[-1][1] for name in read.gpus] == [1] * ranks + [0] * (gpus - ranks)
+
+
 def test_without_a_gpu_the_host_alone_is_read(trace: Path) -> None:
     with monitoring(trace, ()) as monitor:
         _wait_until(lambda: len(read_trace(trace).series("host.busy_cpu_s")) >= 3)

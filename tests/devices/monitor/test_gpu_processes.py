@@ -39,6 +39,18 @@ def test_who_was_there_before_the_worker_is_a_stranger() -> None:
     assert processes.own_bytes(_processes((123456789, 100), (123456790, 5))) == 5
 
 
+def test_several_ranks_on_one_gpu_are_added_and_counted() -> None:
+    processes = GpuProcesses(ranks={77, 78, 79})
+    found = _processes((77, 100), (79, 20), (80, 5))
+    assert (processes.own_bytes(found), processes.own_count(found)) == (120, 2)
+
+
+def test_nothing_is_counted_where_nobody_can_say_whose_it_is() -> None:
+    processes = GpuProcesses(ranks={77, 78})
+    assert processes.own_count(_processes((123456789, 100), (123456790, 5))) is None
+    assert GpuProcesses().own_count(_processes((77, 100))) is None
+
+
 def test_what_the_worker_starts_is_ours_too() -> None:
     worker = subprocess.Popen(
         ["sh", "-c", "sleep 30 & echo $!; wait"], stdout=subprocess.PIPE, text=True, start_new_session=True

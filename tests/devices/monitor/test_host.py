@@ -1,9 +1,12 @@
 """What the host does meanwhile, on this machine and on fake trees."""
 
 import os
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from tests.devices.trees import write_tree
 
@@ -57,6 +60,69 @@ def test_several_workers_are_added_up() -> None:
         for worker in workers:
             worker.kill()
             worker.wait()
+
+
+RANK = """
+import subprocess, sys, time
+own_s, child_s = float(sys.argv[1]), float(sys.argv[2])
+while time.process_time() < own_s:
+    pass
+if child_s:
+    child = subprocess.Popen([sys.executable, "-c", sys.argv[3], str(child_s), "0", ""], stdout=subprocess.PIPE)
+    child.stdout.readline()
+print("done", flush=True)
+time.sleep(60)
+"""
+
+
+def _start(own_s: float, child_s: float = 0.0) -> "subprocess.Popen[str]":
+    """A rank that has used so much CPU time, and so has the child that it started; both are still there."""
+    command = [sys.executable, "-c", RANK, str(own_s), str(child_s), RANK]
+    rank = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert rank.stdout is not None
+    assert rank.stdout.readline() == "done\n"
+    return rank
+
+
+def _end(rank: "subprocess.Popen[str]") -> None:
+    if rank.returncode is None:
+        os.killpg(rank.pid, signal.SIGKILL)
+        rank.communicate()
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_cpu_seconds_are_those_of_all_ranks_and_of_what_they_start(ranks: int) -> None:
+    host = open_host()
+    started = [_start(0.2, child_s=0.3 if rank == 0 else 0.0) for rank in range(ranks)]
+    try:
+        host.watch([rank.pid for rank in started])
+        read = host.read(0.0)
+        alone = [psutil.Process(rank.pid).cpu_times() for rank in started]
+        own = sum(times.user + times.system for times in alone)
+        assert own >= 0.19 * ranks  # in ticks of 10 ms
+        assert read["worker_cpu_s"] == pytest.approx(own + 0.3, abs=0.15)
+        rss = [psutil.Process(rank.pid).memory_info().rss for rank in started]
+        assert read["worker_rss_bytes"] == pytest.approx(sum(rss), rel=0.2)
+    finally:
+        for rank in started:
+            _end(rank)
+
+
+def test_the_cpu_seconds_of_a_rank_that_has_ended_stay_in_the_sum() -> None:
+    host = open_host()
+    first, second = _start(0.3), _start(0.1)
+    try:
+        host.watch([first.pid, second.pid])
+        both = host.read(0.0)
+        _end(first)
+        one = host.read(0.2)
+        assert one["worker_cpu_s"] >= both["worker_cpu_s"]
+        assert one["worker_rss_bytes"] < 0.7 * both["worker_rss_bytes"]
+        _end(second)
+        assert "worker_cpu_s" not in host.read(0.4)
+    finally:
+        _end(first)
+        _end(second)
 
 
 def test_joules_of_packages_are_added_and_a_counter_may_start_again(tmp_path: Path) -> None:

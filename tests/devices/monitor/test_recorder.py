@@ -1,7 +1,8 @@
 """What is read when, with a fake NVML and a fake clock."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from tests.devices.fake_nvml import FakeClock, FakeNvml
@@ -9,18 +10,19 @@ from tests.devices.fake_nvml import FakeClock, FakeNvml
 from netdyno.devices.monitor.gpu import LONGEST_S, SHORTEST_S, NvidiaGpu, open_gpu
 from netdyno.devices.monitor.host import open_host
 from netdyno.devices.monitor.recorder import Recorder, baseline
-from netdyno.devices.monitor.trace import Trace, read_trace
+from netdyno.devices.monitor.trace import Fact, Trace, read_trace
 from netdyno.runtime.readings.energy import during, joules_by_counter
 
 
 class Bench:
-    """A recorder of the host and one fake GPU, after its baseline."""
+    """A recorder of the host and fake GPUs, after its baseline."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, gpus: int = 1, **settings: Any) -> None:
         self.clock = FakeClock()
-        self.nvml = FakeNvml(clock=self.clock, **settings)
-        self.gpu: NvidiaGpu = open_gpu(self.nvml, 0, "gpu0")
-        self.recorder = Recorder(sensors=[open_host(Path("/nowhere")), self.gpu])
+        self.nvml = FakeNvml(clock=self.clock, count=gpus, **settings)
+        self.gpus = [open_gpu(self.nvml, index, f"gpu{index}", gpus=gpus) for index in range(gpus)]
+        self.gpu: NvidiaGpu = self.gpus[0]
+        self.recorder = Recorder(sensors=[open_host(Path("/nowhere")), *self.gpus])
         self.recorder.start()
         self.began = self.clock.now
         lines = baseline(self.recorder, self.clock, self.clock.sleep)
@@ -129,3 +131,74 @@ def test_the_workers_memory_on_the_gpu_is_told_from_a_strangers(tmp_path: Path) 
     trace = bench.trace(tmp_path)
     assert {value for _, value in trace.series("gpu0.process_bytes")} == {2**30}
     assert {value for _, value in trace.series("gpu0.processes")} == {1, 2}
+
+
+@pytest.mark.parametrize(("gpus", "counter_hz"), [(2, 13), (8, 8.7)])
+def test_every_gpu_of_a_run_has_its_own_columns_and_is_read_as_often_as_one(
+    tmp_path: Path, gpus: int, counter_hz: float
+) -> None:
+    """The counters take a quarter of the monitor's time at most, so those of eight GPUs are read less often."""
+    bench = Bench(gpus)
+    bench.go_on(10.0)
+    trace, seconds = bench.trace(tmp_path), bench.clock.now - bench.began
+    assert trace.gpus == tuple(f"gpu{index}" for index in range(gpus))
+    for index, name in enumerate(trace.gpus):
+        power, counter = trace.series(f"{name}.power_instant_w"), trace.series(f"{name}.energy_j")
+        assert {round(value) for _, value in power} == {80 + 10 * index}
+        assert joules_by_counter(counter, 1.0) == pytest.approx(80 + 10 * index, rel=0.01)
+        assert [len(power) / seconds, len(counter) / seconds] == pytest.approx([26, counter_hz], rel=0.05)
+
+
+def test_of_eight_gpus_one_that_is_lost_ends_alone(tmp_path: Path) -> None:
+    bench = Bench(8)
+    bench.go_on(1.0)
+    lost_at = bench.clock.now
+    bench.nvml.lost_cards.add(5)
+    bench.go_on(1.0)
+    trace = bench.trace(tmp_path)
+    last = {name: trace.series(f"{name}.power_instant_w")[-1][0] for name in trace.gpus}
+    assert [name for name, at in last.items() if at <= lost_at + 1e-6] == ["gpu5"]
+    assert {name.partition(".")[0] for name in trace.missing if name.startswith("gpu")} == {"gpu5"}
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_each_gpu_counts_the_processes_of_its_own_ranks(tmp_path: Path, ranks: int) -> None:
+    pids = [123450001 + rank for rank in range(ranks)]
+    bench = Bench(ranks)
+    bench.recorder.watch(pids)
+    bench.nvml.processes = [(pid, 2**30 * (rank + 1), rank) for rank, pid in enumerate(pids)]
+    bench.nvml.processes += [(123459999, 7, 0)]  # somebody else
+    bench.go_on(0.5)
+    trace = bench.trace(tmp_path)
+    for rank, name in enumerate(trace.gpus):
+        assert trace.series(f"{name}.process_bytes")[-1][1] == 2**30 * (rank + 1)
+        assert trace.series(f"{name}.own_processes")[-1][1] == 1
+        assert trace.series(f"{name}.processes")[-1][1] == (2 if rank == 0 else 1)
+
+
+class SlowSensor:
+    """A sensor that takes 5 ms to be read."""
+
+    facts: ClassVar[dict[str, Fact]] = {}
+    readings, missing = ("value",), {}
+    baseline_s, refresh_s, period_s = 0.0, None, 0.1
+
+    def __init__(self, name: str, clock: FakeClock) -> None:
+        self.name, self.clock = name, clock
+
+    def poll(self, at: float) -> None: ...
+
+    def watch(self, pids: Sequence[int]) -> None: ...
+
+    def read(self, at: float) -> dict[str, float]:
+        self.clock.sleep(0.005)
+        return {"value": at}
+
+
+def test_each_sensor_is_written_with_the_time_of_its_own_reading(tmp_path: Path) -> None:
+    clock = FakeClock()
+    recorder = Recorder(sensors=[SlowSensor(f"gpu{index}", clock) for index in range(8)])
+    recorder.start()
+    (tmp_path / "monitor.csv").write_text(recorder.head() + recorder.tick(clock))
+    trace = read_trace(tmp_path / "monitor.csv")
+    assert [trace.series(f"{name}.value")[0][0] for name in trace.gpus] == [1000 + 0.005 * n for n in range(8)]

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.results.samples import make_cell
+from tests.runtime.readings.traces import copied
 
 from netdyno.devices.monitor.trace import Trace, read_trace
-from netdyno.harness.readings import take_readings
 from netdyno.runtime.readings.kept_trace import MOST, kept_trace, thin
 
 RECORDED = Path(__file__).parents[1] / "recordings" / "h200-alexnet" / "monitor.csv"
@@ -65,12 +64,23 @@ def test_a_recorded_trace_of_a_gpu_gives_every_reading_in_little_space():
     assert max(value for _, value in kept["power_w"]) == round(highest, 3)
 
 
-def test_the_readings_of_a_run_bring_its_trace_over_the_timed_window():
-    found = take_readings(RECORDED.parent, make_cell(device="cuda", batch=512), 0.0)
-    seconds = [at for at, _ in found.trace["power_w"]]
-    assert seconds[0] < 0.1
-    highest = max(value for _, value in found.trace["power_w"])
-    assert highest == pytest.approx(found.values["peak_w"], rel=1e-5)
+@pytest.mark.parametrize("gpus", [2, 8])
+def test_several_gpus_are_kept_together_and_each_alone_in_no_more_points(gpus):
+    trace = copied(read_trace(RECORDED), gpus)
+    start, end = trace.series("gpu0.power_instant_w")[0][0], trace.series("gpu0.power_instant_w")[-1][0]
+    one, kept = kept_trace(read_trace(RECORDED), start, end), kept_trace(trace, start, end)
+    alone = [kept[f"gpu{gpu}.power_w"] for gpu in range(gpus)]
+    assert sum(map(len, alone)) <= MOST
+    highest = max(value for _, value in one["power_w"])
+    assert [max(value for _, value in points) for points in alone] == [highest] * gpus
+    assert max(value for _, value in kept["power_w"]) == pytest.approx(gpus * highest, rel=1e-5)
+    assert kept["sm_clock_mhz"] == one["sm_clock_mhz"]
+    assert kept["busy_cores"] == one["busy_cores"]
+
+
+def test_one_gpu_has_no_names_with_a_number():
+    kept = kept_trace(read_trace(RECORDED), 0.0, 1e9)
+    assert not [name for name in kept if name.startswith("gpu")]
 
 
 def test_a_run_without_a_trace_keeps_none():
