@@ -167,9 +167,11 @@ def busy_side(folder: Path) -> Side:
 
 def tell_energy(path: Path, start: float, end: float) -> None:
     trace = read_trace(path)
-    counter = joules_by_counter(during(trace.series("gpu0.energy_j"), start, end), end - start)
-    power = joules_by_power(during(trace.series("gpu0.power_instant_w"), start, end), start, end)
-    ticks = len(during(trace.series("gpu0.power_instant_w"), start, end)) / (end - start)
+    (gpu,) = trace.gpus
+    counter = joules_by_counter(during(trace.series(f"{gpu}.energy_j"), start, end), end - start)
+    watts = during(trace.series(f"{gpu}.power_instant_w"), start, end)
+    power = joules_by_power(watts, start, end)
+    ticks = len(watts) / (end - start)
     print(f"{end - start:.1f} s: counter {counter:.1f} J, integral {power:.1f} J ({power / counter - 1:+.2%})")
     print(f"refresh {trace.refresh_s}, {ticks:.1f} readings a second, missing: {dict(trace.missing)}", flush=True)
 
