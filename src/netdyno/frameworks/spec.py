@@ -177,7 +177,7 @@ def _files() -> Iterator[Path]:
         yield from sorted(folder.glob("*.toml"))
 
 
-def _text(file: Path, values: Mapping[str, Any], field: str) -> str:
+def _text(file: Path, values: Mapping[str, object], field: str) -> str:
     pattern, words = _TEXTS[field]
     value = values.get(field, "")
     if not isinstance(value, str) or not pattern.fullmatch(value):
@@ -187,7 +187,7 @@ def _text(file: Path, values: Mapping[str, Any], field: str) -> str:
     return value
 
 
-def _list(file: Path, values: Mapping[str, Any], field: str) -> tuple[str, ...]:
+def _list(file: Path, values: Mapping[str, object], field: str) -> tuple[str, ...]:
     if field not in values and _LISTS[field]:
         return ()
     value = values.get(field)
@@ -198,14 +198,14 @@ def _list(file: Path, values: Mapping[str, Any], field: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _table(file: Path, values: Mapping[str, Any], field: str) -> dict[str, str]:
+def _table(file: Path, values: Mapping[str, object], field: str) -> dict[str, str]:
     value = values.get(field, {})
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
         raise _malformed(file, field, "a table of texts", value)
     return value
 
 
-def _flag(file: Path, values: Mapping[str, Any], field: str) -> bool:
+def _flag(file: Path, values: Mapping[str, object], field: str) -> bool:
     value = values.get(field, False)
     if not isinstance(value, bool):
         raise _malformed(file, field, "true or false", value)
