@@ -35,7 +35,7 @@ RULES: Mapping[str, Rule] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gpu:
+class GpuWindow:
     """One GPU of the trace, seen through the timed window."""
 
     trace: Trace
@@ -89,14 +89,14 @@ class Gpu:
 
 def read_gpus(trace: Trace, window: Window) -> Readings:
     """The readings of the run: power, energy and memory are sums over its GPUs; the others follow RULES."""
-    gpus = [Gpu(trace=trace, name=name, window=window) for name in trace.gpus]
+    gpus = [GpuWindow(trace=trace, name=name, window=window) for name in trace.gpus]
     found = _combine([_read(gpu) for gpu in gpus], trace)
     _add_power(found, gpus, window)
     found.flags += [*_warming(gpus), *_throttling(gpus), *_foreign(gpus)]
     return found
 
 
-def _read(gpu: Gpu) -> Readings:
+def _read(gpu: GpuWindow) -> Readings:
     """The readings of one GPU, by the names in RULES."""
     found = Readings()
     used, before = gpu.inside("memory_used_bytes"), gpu.before("memory_used_bytes")
@@ -118,7 +118,7 @@ def _read(gpu: Gpu) -> Readings:
     return found
 
 
-def _add_energy(found: Readings, gpu: Gpu) -> None:
+def _add_energy(found: Readings, gpu: GpuWindow) -> None:
     counter, power = gpu.inside("energy_j"), gpu.power()
     if len(counter) >= FEWEST:
         found.values["energy_counter_j"] = joules_by_counter(counter, gpu.window.seconds)
@@ -144,7 +144,7 @@ def _combine(parts: Sequence[Readings], trace: Trace) -> Readings:
     return found
 
 
-def _add_power(found: Readings, gpus: Sequence[Gpu], window: Window) -> None:
+def _add_power(found: Readings, gpus: Sequence[GpuWindow], window: Window) -> None:
     """Derive power and energy per item. The counter has priority over the integral: it misses nothing."""
     power = [gpu.power() for gpu in gpus]
     if "energy_integral_j" in found.values:
@@ -160,7 +160,7 @@ def _add_power(found: Readings, gpus: Sequence[Gpu], window: Window) -> None:
         _compare(found, counter_j, integral_j, sampling_error(power))
 
 
-def _idle_w(gpus: Sequence[Gpu], window: Window) -> float | None:
+def _idle_w(gpus: Sequence[GpuWindow], window: Window) -> float | None:
     """The sum of each GPU's lowest power before it had work, in this run or in those just before it: for a second
     after a run a GPU is not yet idle, and the next run may begin sooner."""
     lowest = [low for gpu in gpus if (low := gpu.idle_w()) is not None]
@@ -188,7 +188,7 @@ def _compare(found: Readings, counter_j: float, integral_j: float, error: float)
         found.flags.append(f"energy sources disagree (integral {apart:+.1%} off the counter)")
 
 
-def _warming(gpus: Sequence[Gpu]) -> list[str]:
+def _warming(gpus: Sequence[GpuWindow]) -> list[str]:
     worst = max(gpus, key=lambda gpu: abs(gpu.warming_c()[1] - gpu.warming_c()[0]), default=None)
     if worst is None:
         return []
@@ -198,21 +198,21 @@ def _warming(gpus: Sequence[Gpu]) -> list[str]:
     return [f"temperature drifting ({first:.0f} to {last:.0f} °C{_where(worst, gpus)})"]
 
 
-def _throttling(gpus: Sequence[Gpu]) -> list[str]:
-    worst = max(gpus, key=Gpu.throttled_share, default=None)
+def _throttling(gpus: Sequence[GpuWindow]) -> list[str]:
+    worst = max(gpus, key=GpuWindow.throttled_share, default=None)
     if worst is None or worst.throttled_share() <= THROTTLED_SHARE:
         return []
     words = ", ".join(dict.fromkeys(word for mask in worst.throttle_masks() for word in throttle_words(mask)))
     return [f"throttled ({words}, {worst.throttled_share():.0%} of the time{_where(worst, gpus)})"]
 
 
-def _foreign(gpus: Sequence[Gpu]) -> list[str]:
-    worst = max(gpus, key=Gpu.foreign_processes, default=None)
+def _foreign(gpus: Sequence[GpuWindow]) -> list[str]:
+    worst = max(gpus, key=GpuWindow.foreign_processes, default=None)
     if worst is None or worst.foreign_processes() <= 0:
         return []
     return [f"foreign GPU process ({worst.foreign_processes():.0f} beside the worker{_where(worst, gpus)})"]
 
 
-def _where(gpu: Gpu, gpus: Sequence[Gpu]) -> str:
+def _where(gpu: GpuWindow, gpus: Sequence[GpuWindow]) -> str:
     """Which GPU, where there are several."""
     return f" on GPU {gpu.name.removeprefix('gpu')}" if len(gpus) > 1 else ""

@@ -11,7 +11,7 @@ HOST_BOUND = 0.9  # of a step that starts with an empty queue, spent on issuing 
 INPUT_BOUND = 0.95  # of the speed without loading
 
 
-class Launch(Protocol):
+class LaunchTimes(Protocol):
     """How long a step takes to issue and to compute, starting with an empty queue."""
 
     @property
@@ -21,7 +21,7 @@ class Launch(Protocol):
     def computed_s(self) -> float: ...
 
 
-class Phases(Protocol):
+class LoadingTimes(Protocol):
     """Seconds per step of computing, loading, and loading onto the device, each timed alone."""
 
     @property
@@ -42,7 +42,7 @@ class Phases(Protocol):
         """Seconds per step without and with loading, timed in turns."""
 
 
-def read_launch(launch: Launch | None) -> Readings:
+def read_launch(launch: LaunchTimes | None) -> Readings:
     """Whether the device waits for the host. If so, a faster device would be no faster."""
     if launch is None:
         return Readings(absent={"asked_s": "the worker did not report it"})
@@ -53,7 +53,7 @@ def read_launch(launch: Launch | None) -> Readings:
     return found
 
 
-def read_loading(phases: Phases | None, step_s: float, batch: int, items: str) -> Readings:
+def read_loading(phases: LoadingTimes | None, step_s: float, batch: int, items: str) -> Readings:
     """Whether the device waits for its input. `step_s`: the median step with loading; `items`: their plural."""
     if phases is None:
         return Readings()
