@@ -22,14 +22,15 @@ from pathlib import Path
 
 from against_bare import Side, commands
 
-from netdyno.devices.monitoring import monitoring, visible_gpus
-from netdyno.devices.trace import read_trace
+from netdyno.devices.monitor.client import monitoring
+from netdyno.devices.monitor.trace import read_trace
+from netdyno.devices.nvidia.gpus import visible_gpus
 from netdyno.frameworks.home import home
 from netdyno.harness.complete import Bench
-from netdyno.harness.energy import during, joules_by_counter, joules_by_power
 from netdyno.results.result import Result, results_of
 from netdyno.results.statistics import images_per_s
 from netdyno.results.store import open_store
+from netdyno.runtime.readings.energy import during, joules_by_counter, joules_by_power
 
 HERE = Path(__file__).parent
 FRAMEWORK = "pytorch-2"
@@ -166,9 +167,11 @@ def busy_side(folder: Path) -> Side:
 
 def tell_energy(path: Path, start: float, end: float) -> None:
     trace = read_trace(path)
-    counter = joules_by_counter(during(trace.series("gpu0.energy_j"), start, end), end - start)
-    power = joules_by_power(during(trace.series("gpu0.power_instant_w"), start, end), start, end)
-    ticks = len(during(trace.series("gpu0.power_instant_w"), start, end)) / (end - start)
+    (gpu,) = trace.gpus
+    counter = joules_by_counter(during(trace.series(f"{gpu}.energy_j"), start, end), end - start)
+    watts = during(trace.series(f"{gpu}.power_instant_w"), start, end)
+    power = joules_by_power(watts, start, end)
+    ticks = len(watts) / (end - start)
     print(f"{end - start:.1f} s: counter {counter:.1f} J, integral {power:.1f} J ({power / counter - 1:+.2%})")
     print(f"refresh {trace.refresh_s}, {ticks:.1f} readings a second, missing: {dict(trace.missing)}", flush=True)
 

@@ -151,7 +151,7 @@ def drawn(cell: Cell, place: int, number: int, step_s: float, random: np.random.
         host_peak_bytes=int(random.uniform(2e8, 3e9)),
         device_peak_bytes=int(random.uniform(1e8, 3e10)) if gpus else None,
         readings=readings(cell, step_s, random) if gpus else {"busy_cores": float(cell.threads)},
-        absent={} if gpus else {"package_j_per_image": "this machine shows no RAPL counters"},
+        absent={} if gpus else {"package_j_per_item": "this machine shows no RAPL counters"},
         versions={"numpy": "2.4.0", "python": "3.12.3", cell.framework: "1.0"},
         settings={"layout": "nchw", "optimizer": "SGD (fused)"},
         environment={**HOST, "load": float(random.random()), "gpus": gpus},
@@ -165,7 +165,7 @@ def readings(cell: Cell, step_s: float, random: np.random.Generator) -> dict[str
     names = ("busy_cores", "device_reserved_bytes", "device_seen_bytes", "peak_w", "idle_w", "sm_mhz", "memory_mhz",
              "temperature_c", "utilisation", "throttled", "asked_s", "energy_disagreement")  # fmt: skip
     drawn = {name: float(random.uniform(0, 1000)) for name in names}
-    return {**drawn, "mean_w": watts, "j_per_image": watts * step_s / cell.batch}
+    return {**drawn, "mean_w": watts, "j_per_item": watts * step_s / cell.batch}
 
 
 def trace(random: np.random.Generator) -> dict[str, list[list[float]]]:

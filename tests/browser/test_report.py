@@ -14,7 +14,7 @@ FRAMEWORKS = ("alpha", "beta", "gamma")
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """Three frameworks, two batches, a CPU and a GPU, one failure, one weak result: 8 rows and 9 with the failure."""
-    gpu = {"device": "cuda", "environment": GPU, "readings": {"mean_w": 500.0, "j_per_image": 0.2, "asked_s": 0.002}}
+    gpu = {"device": "cuda", "environment": GPU, "readings": {"mean_w": 500.0, "j_per_item": 0.2, "asked_s": 0.002}}
     records = [
         record
         for place, name in enumerate(FRAMEWORKS)

@@ -1,4 +1,4 @@
-"""NVML without a GPU: an object with the calls, constants and errors of pynvml, as an H200 answers them."""
+"""NVML without a GPU: an object with the calls, constants and errors of pynvml, as H200s answer them."""
 
 import json
 import time
@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 RESERVED_BYTES = 644939776  # the driver's own
+STEP_MW = 10_000
 LOST, NOT_SUPPORTED, NO_PERMISSION, LIBRARY_NOT_FOUND, DRIVER_NOT_LOADED, FUNCTION_NOT_FOUND = 15, 3, 4, 12, 9, 13
 
 
@@ -30,7 +31,8 @@ class NVMLLibraryMismatchError(Exception):
 
 @dataclass(kw_only=True)
 class FakeNvml:
-    """`refused` maps a call's name, or 'field 186', to the error that it answers with."""
+    """Cards whose handle is their index; each draws STEP_MW more than the one before. `refused` maps a call's name,
+    or 'field 186', to the error that it answers with."""
 
     clock: Callable[[], float] = time.monotonic
     refresh_s: float | None = 0.1  # None: the power never changes
@@ -43,10 +45,11 @@ class FakeNvml:
     persistence: int = 1
     compute_mode: int = 0
     uncorrected: int = 0
-    processes: list[tuple[int, int | None]] = field(default_factory=list)
+    processes: list[tuple[int, int | None, *tuple[int, ...]]] = field(default_factory=list)  # pid, bytes, cards
     refused: dict[str, int] = field(default_factory=dict)
     mismatched: tuple[str, ...] = ()
     lost_after_calls: int | None = None
+    lost_cards: set[int] = field(default_factory=set)
     hang_s: float = 0.0
     calls: Counter[str] = field(default_factory=Counter)
 
@@ -90,16 +93,20 @@ class FakeNvml:
 
     def nvmlDeviceGetFieldValues(self, handle: int, numbers: list[int]) -> list[Any]:  # noqa: N802
         self._called("nvmlDeviceGetFieldValues")
-        return [self._field(number) for number in numbers]
+        self._check_card(handle)
+        return [self._field(handle, number) for number in numbers]
 
     def nvmlDeviceGetMemoryInfo(self, handle: int, version: int | None = None) -> Any:  # noqa: N802
+        self._check_card(handle)
         self._called("nvmlDeviceGetMemoryInfo v2" if version else "nvmlDeviceGetMemoryInfo")
         used = self.used_bytes if version else self.used_bytes + RESERVED_BYTES
         return SimpleNamespace(total=150754820096, used=used)
 
     def nvmlDeviceGetTotalEnergyConsumption(self, handle: int) -> int:  # noqa: N802
         self._called("nvmlDeviceGetTotalEnergyConsumption")
-        return 2_462_693 + int(80_000 * self._renewals() * (self.refresh_s or 0.0))  # 80 W
+        self._check_card(handle)
+        milliwatts = 80_000 + STEP_MW * handle
+        return 2_462_693 + int(milliwatts * self._renewals() * (self.refresh_s or 0.0))
 
     def nvmlDeviceGetTotalEccErrors(self, handle: int, kind: int, counter: int) -> int:  # noqa: N802
         self._called("nvmlDeviceGetTotalEccErrors")
@@ -111,6 +118,7 @@ class FakeNvml:
 
         def call(*arguments: Any) -> Any:
             self._called(name)
+            self._check_card(*arguments[:1])
             return _ANSWERS[name](self, *arguments)
 
         return call
@@ -125,9 +133,13 @@ class FakeNvml:
         if name in self.refused:
             raise NVMLError(self.refused[name])
 
-    def _field(self, number: int) -> Any:
+    def _check_card(self, handle: object = None) -> None:
+        if handle in self.lost_cards:
+            raise NVMLError(LOST)
+
+    def _field(self, handle: int, number: int) -> Any:
         self.calls[f"field {number}"] += 1
-        milliwatts = {186: 79_808 + self._renewals() % 7, 185: 78_889}[number]
+        milliwatts = {186: 79_808 + self._renewals() % 7, 185: 78_889}[number] + STEP_MW * handle
         value = SimpleNamespace(uiVal=milliwatts)
         return SimpleNamespace(fieldId=number, nvmlReturn=self.refused.get(f"field {number}", 0), value=value)
 
@@ -156,7 +168,9 @@ _ANSWERS: dict[str, Callable[..., Any]] = {
     "nvmlDeviceGetComputeMode": lambda nvml, handle: nvml.compute_mode,
     "nvmlDeviceGetPowerUsage": lambda nvml, handle: 78_861,
     "nvmlDeviceGetComputeRunningProcesses": lambda nvml, handle: [
-        SimpleNamespace(pid=pid, usedGpuMemory=used) for pid, used in nvml.processes
+        SimpleNamespace(pid=pid, usedGpuMemory=used)
+        for pid, used, *cards in nvml.processes
+        if not cards or handle in cards
     ],
     "nvmlDeviceGetTemperature": lambda nvml, handle, sensor: nvml.temperature_c,
     "nvmlDeviceGetTemperatureThreshold": lambda nvml, handle, kind: 89,

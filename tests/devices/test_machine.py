@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.devices.trees import SERVER, write_tree
 
-from netdyno.devices.gpus import Gpu, Gpus
 from netdyno.devices.machine import Machine, describe_machine, machine_id
+from netdyno.devices.nvidia.gpus import Gpu, Gpus
 
 GPU = Gpu(name="Example GPU", memory_bytes=80 * 2**30, driver="1.2")
 
@@ -114,7 +114,7 @@ def test_the_id_follows_the_hardware_and_not_the_moment(tmp_path: Path) -> None:
 
 
 def test_this_machine_is_described_as_plain_data_without_its_name() -> None:
-    described = describe_machine().as_dict()
+    described = describe_machine().as_json()
     text = json.dumps(described)
     assert json.loads(text) == described
     assert platform.node() not in described.values()

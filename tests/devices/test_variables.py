@@ -1,6 +1,6 @@
 """Which environment variables are kept with a record, and how much of them."""
 
-from netdyno.devices.variables import LONGEST, heeded_variables
+from netdyno.devices.variables import LONGEST, computing_variables
 
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "PASSIVE",
@@ -16,15 +16,15 @@ ENVIRONMENT = {
 
 
 def test_what_changes_computing_is_kept_and_where_things_lie_is_not() -> None:
-    kept = heeded_variables((), ENVIRONMENT)
+    kept = computing_variables((), ENVIRONMENT)
     assert kept == {"CUDA_LAUNCH_BLOCKING": "1", "NVIDIA_TF32_OVERRIDE": "1", "OMP_WAIT_POLICY": "PASSIVE"}
-    assert heeded_variables(["ABACUS_"], ENVIRONMENT) == {"ABACUS_ROWS": "7", **kept}
+    assert computing_variables(["ABACUS_"], ENVIRONMENT) == {"ABACUS_ROWS": "7", **kept}
 
 
 def test_preloaded_libraries_are_kept_by_name() -> None:
     environment = {"LD_PRELOAD": "/home/somebody/lib/libjemalloc.so.2:/usr/lib/libtcmalloc.so"}
-    assert heeded_variables((), environment) == {"LD_PRELOAD": "libjemalloc.so.2 libtcmalloc.so"}
+    assert computing_variables((), environment) == {"LD_PRELOAD": "libjemalloc.so.2 libtcmalloc.so"}
 
 
 def test_a_long_value_is_cut() -> None:
-    assert heeded_variables((), {"OMP_PLACES": "x" * 5000}) == {"OMP_PLACES": "x" * LONGEST}
+    assert computing_variables((), {"OMP_PLACES": "x" * 5000}) == {"OMP_PLACES": "x" * LONGEST}

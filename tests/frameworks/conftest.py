@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from tests.frameworks.making import write_spec, write_wheel
 
-from netdyno.frameworks import environments, install
+from netdyno.frameworks import environments
+from netdyno.frameworks.install import framework
 from netdyno.frameworks.spec import Spec, find_spec
 
 
@@ -14,7 +15,7 @@ from netdyno.frameworks.spec import Spec, find_spec
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NETDYNO_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("NETDYNO_SPECS", raising=False)
-    for module in (environments, install):
+    for module in (environments, framework):
         monkeypatch.setattr(module, "has_nvidia_gpu", lambda: False)
     return tmp_path / "home"
 
@@ -34,7 +35,7 @@ def bare_python(tmp_path: Path) -> Path:
 @pytest.fixture
 def offline(tmp_path: Path, bare_python: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """pip sees nothing but the wheels in this folder, and fills environments of the bare Python."""
-    monkeypatch.setattr(install, "fitting_python", lambda spec: bare_python)
+    monkeypatch.setattr(framework, "fitting_python", lambda spec: bare_python)
     for name in ("PIP_EXTRA_INDEX_URL", "PIP_INDEX_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")

@@ -63,7 +63,7 @@ def test_plain_talk_repeats_a_step_only_now_and_then(tiny: Spec) -> None:
     console = Console(file=io.StringIO(), width=100)
     progress = InstallProgress(console, 1)
     for text in ("x: Collecting a (1 s, 2 MB)", "x: Collecting a (2 s, 3 MB)", "x: Collecting b (3 s, 3 MB)"):
-        progress.told(tiny, text)
+        progress.progressed(tiny, text)
     assert console.file.getvalue().splitlines() == ["x: Collecting a (1 s, 2 MB)", "x: Collecting b (3 s, 3 MB)"]
 
 

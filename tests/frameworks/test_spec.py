@@ -9,6 +9,7 @@ from tests.frameworks.making import write_spec
 
 from netdyno.data.formats import formats
 from netdyno.errors import NetdynoError
+from netdyno.frameworks import spec as module
 from netdyno.frameworks.spec import Spec, find_spec, read_spec, specs
 from netdyno.results.cell import CHOICES
 
@@ -46,6 +47,21 @@ def test_a_user_adds_a_framework_by_a_folder(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("NETDYNO_SPECS", os.pathsep.join([str(tmp_path / "a"), str(tmp_path / "b")]))
     assert {"tiny", "other", "jax"} <= specs().keys()
     assert find_spec("tiny").worker_path == tmp_path / "a" / "code"
+
+
+def test_a_file_is_parsed_once_and_again_when_it_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    monkeypatch.setattr(module, "read_spec", lambda file: parsed.append(file.name) or read_spec(file))
+    path = write_spec(tmp_path, title="First")
+    monkeypatch.setenv("NETDYNO_SPECS", str(tmp_path))
+    assert [find_spec("tiny").title for _ in range(3)] == ["First"] * 3
+    assert parsed.count("tiny.toml") == 1
+    write_spec(tmp_path, title="Second")
+    os.utime(path, ns=(1, 1))
+    assert find_spec("tiny").title == "Second"
+    monkeypatch.delenv("NETDYNO_SPECS")
+    with pytest.raises(NetdynoError, match="no framework named 'tiny'"):
+        find_spec("tiny")
 
 
 def test_a_specs_folder_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

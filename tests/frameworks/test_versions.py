@@ -16,6 +16,12 @@ from netdyno.frameworks.versions import fits, is_range, lowest
         ("1.0.1", "==1.0", False),
         ("1.0", "!=1.0.0", False),
         ("", ">=0", False),
+        ("unknown", ">=0", False),
+        ("2.1-custom build", ">=2,<3", True),
+        ("1.10", ">=1.9", True),
+        ("1.4.2", "~=1.2", True),
+        ("2.0", "~=1.2", False),
+        ("3.0.0rc1", ">=3", True),
     ],
 )
 def test_only_the_numbers_decide(version: str, bounds: str, expected: bool) -> None:
@@ -23,10 +29,12 @@ def test_only_the_numbers_decide(version: str, bounds: str, expected: bool) -> N
 
 
 def test_what_is_no_range_is_refused() -> None:
+    assert is_range(">=2,<3")
     assert not is_range("2.*")
     assert not is_range("")
-    with pytest.raises(ValueError, match="range"):
-        fits("1.0", "~=1.0")
+    assert not is_range(">=2,<3 or 4")
+    with pytest.raises(ValueError, match="specifier"):
+        fits("1.0", "1.0 to 2.0")
 
 
 def test_lowest_names_where_a_range_starts() -> None:

@@ -15,11 +15,11 @@ from netdyno.harness.complete import Bench
 from netdyno.harness.fit import try_batch
 from netdyno.harness.folder import RunFolders
 from netdyno.harness.largest_batch import Manner, largest_batch, largest_batch_cell
-from netdyno.harness.load import read_load
 from netdyno.harness.run import Campaign
 from netdyno.harness.settings import Settings
 from netdyno.harness.worker_file import pack_worker
 from netdyno.results.store import open_store
+from netdyno.runtime.cpu_load import read_cpu_load
 
 SCRIPTED = Path(__file__).parents[1] / "scripted"
 
@@ -108,7 +108,7 @@ def test_a_try_tells_what_was_asked_for_and_how_much_a_batch_takes(campaign, mem
 def test_a_kill_by_the_kernel_does_not_fit(campaign, memory, diary, monkeypatch):
     memory(images=4, then="killed")
     loads = iter(range(10**6))
-    monkeypatch.setattr(watch, "read_load", lambda: replace(read_load(), out_of_memory_kills=next(loads)))
+    monkeypatch.setattr(watch, "read_cpu_load", lambda: replace(read_cpu_load(), out_of_memory_kills=next(loads)))
     limit = largest_batch(_cell(campaign, 2), campaign, diary)
     assert (limit.fits, limit.fails) == (4, 5)
     assert limit.reason == "killed by the kernel for want of host memory"

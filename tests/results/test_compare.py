@@ -221,7 +221,7 @@ def test_the_margin_is_the_askers() -> None:
 @pytest.mark.parametrize(
     ("metric", "changes"),
     [
-        ("energy", {"readings": {"j_per_image": 2.0}}),
+        ("energy", {"readings": {"j_per_item": 2.0}}),
         ("power", {"readings": {"mean_w": 300.0}}),
         ("memory", {"device_peak_bytes": 2**30}),
     ],
@@ -241,16 +241,16 @@ def _doubled(value: Any) -> Any:
 
 
 def test_a_reading_that_is_absent_says_why() -> None:
-    blind = make_result([[0.1] * 10] * 3, absent={"package_j_per_image": "no counters here"})
+    blind = make_result([[0.1] * 10] * 3, absent={"package_j_per_item": "no counters here"})
     told = compare(blind, blind, Question(metric=find_metric("energy")))
-    assert told.reason == "no package_j_per_image in A and B: no counters here"
+    assert told.reason == "no package_j_per_item in A and B: no counters here"
 
 
 def test_energies_of_different_parts_of_a_machine_are_not_compared() -> None:
-    readings = {"j_per_image": 1.0, "package_j_per_image": 1.0}
+    readings = {"j_per_item": 1.0, "package_j_per_item": 1.0}
     a, b = (make_result([[0.1] * 10] * 3, cell=make_cell(device=d), readings=readings) for d in ("cpu", "cuda"))
     told = compare(a, b, Question(metric=find_metric("energy")))
-    assert (told.ratio, told.reason) == (None, "A reads package_j_per_image, B j_per_image")
+    assert (told.ratio, told.reason) == (None, "A reads package_j_per_item, B j_per_item")
 
 
 def test_a_metric_that_is_not_there_is_told_with_the_nearest() -> None:

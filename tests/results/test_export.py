@@ -61,10 +61,10 @@ def test_csv_has_a_row_for_each_result_with_units_in_the_names(tmp_path: Path) -
     (gpu,) = [row for row in rows if row["device"] == "cuda"]
     assert float(gpu["images_per_s"]) == expected.images_per_s
     assert float(gpu["images_per_s_low"]) == expected.low
-    assert (gpu["mean_w"], gpu["j_per_image"], gpu["runs"]) == ("500.0", "0.25", "1")
+    assert (gpu["mean_w"], gpu["j_per_item"], gpu["runs"]) == ("500.0", "0.25", "1")
     assert gpu["chosen_execution"] == "compiled"
     assert json.loads(gpu["other_readings_json"]) == {"load_decode_s": 0.5}
-    assert json.loads(gpu["absent_json"]) == {"package_j_per_image": "no counters"}
+    assert json.loads(gpu["absent_json"]) == {"package_j_per_item": "no counters"}
     assert gpu["proved"] == "false"
     (failed,) = [row for row in rows if row["outcome"] == "out of memory"]
     assert (failed["images_per_s"], failed["reason"]) == ("", "asked 5 GiB | & had <3>")

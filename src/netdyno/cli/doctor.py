@@ -1,17 +1,18 @@
-"""netdyno doctor: what this machine is, what disturbs measuring on it, which frameworks are usable."""
+"""netdyno doctor: describe this machine, what disturbs measurements on it, and the usable frameworks."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
 from netdyno.cli.command import one_command
-from netdyno.cli.frameworks import describe
-from netdyno.devices.disturbances import Finding, disturbances
-from netdyno.devices.gpu_disturbances import gpu_disturbances
-from netdyno.devices.gpu_state import GpuState, read_gpu_states
+from netdyno.cli.frameworks import Availability, availability
+from netdyno.cli.options import JsonOption
+from netdyno.devices.doctor.finding import Finding
+from netdyno.devices.doctor.gpu import gpu_findings
+from netdyno.devices.doctor.gpu_state import GpuState, read_gpu_states
+from netdyno.devices.doctor.machine import machine_findings
 from netdyno.devices.machine import Machine, describe_machine, machine_id
 from netdyno.frameworks.home import home_path
 from netdyno.frameworks.spec import specs
@@ -22,27 +23,36 @@ WIDTH = 100
 COLOURS = {"good": "green", "weak": "yellow", "bad": "red", "unknown": "dim"}
 
 
-def doctor(as_json: bool = typer.Option(False, "--json", help="Print JSON, not tables.")) -> None:
-    """Describe this machine, what disturbs measurements on it, and the frameworks usable here."""
+def doctor(json: JsonOption = False) -> None:
+    """Describe this machine, what disturbs measurements on it and what to do about it, and the usable frameworks.
+
+    Examples:\n
+      netdyno doctor\n
+      netdyno doctor --json
+    """
     machine = describe_machine()
     states = read_gpu_states() if machine.gpus else []
     inherited = {name: value for spec in specs().values() for name, value in inherited_variables(spec).items()}
-    findings = disturbances(machine, machine.load, home=home_path(), variables=inherited)
-    findings += [finding for state in states for finding in gpu_disturbances(state)]
-    rows = [describe(spec) for spec in specs().values()]
-    if as_json:
-        document: dict[str, Any] = {"machine": {"id": machine_id(machine), **machine.as_dict()}}
-        document["gpu_states"] = list(map(asdict, states))
-        print_json(document | {"findings": list(map(asdict, findings)), "frameworks": rows})
+    findings = machine_findings(machine, machine.load, home=home_path(), variables=inherited)
+    findings += [finding for state in states for finding in gpu_findings(state)]
+    found = [availability(spec) for spec in specs().values()]
+    if json:
+        document = {
+            "machine": {"id": machine_id(machine), **machine.as_json()},
+            "gpu_states": list(map(asdict, states)),
+            "findings": list(map(asdict, findings)),
+            "frameworks": [framework.as_json() for framework in found],
+        }
+        print_json(document)
         return
     console = data_console()
-    for table in (machine_table(machine), *map(gpu_table, states), finding_table(findings), usable_table(rows)):
+    for table in (machine_table(machine), *map(gpu_table, states), finding_table(findings), usable_table(found)):
         console.print(table, width=min(console.width, WIDTH))
         console.print()
 
 
 def machine_table(machine: Machine) -> Table:
-    """The machine's facts, one a line."""
+    """The machine's facts, one per line."""
     table = _table("machine", "")
     for name, value in _facts(machine).items():
         table.add_row(Text(name), Text(value or "not known"))
@@ -50,7 +60,7 @@ def machine_table(machine: Machine) -> Table:
 
 
 def gpu_table(state: GpuState) -> Table:
-    """How one GPU is now, one reading a line."""
+    """The present state of one GPU, one reading per line."""
     table = _table(f"GPU {state.index} now", "")
     for name, value in _gpu_now(state).items():
         table.add_row(Text(name), Text(value or "not known"))
@@ -58,7 +68,7 @@ def gpu_table(state: GpuState) -> Table:
 
 
 def finding_table(findings: list[Finding]) -> Table:
-    """What was looked at, how it is, and what to do about it."""
+    """What was looked at, its state, and what to do about it."""
     table = _table("disturbance", "state", "seen", "hint")
     for finding in findings:
         state = Text(finding.state, style=COLOURS[finding.state])
@@ -66,14 +76,15 @@ def finding_table(findings: list[Finding]) -> Table:
     return table
 
 
-def usable_table(rows: list[dict[str, Any]]) -> Table:
-    """The frameworks that can be measured here now, and how to get the others."""
+def usable_table(found: Sequence[Availability]) -> Table:
+    """The frameworks that can be measured on this machine, and how to install the others."""
     table = _table("framework", "usable", "how")
-    for row in rows:
-        how = "nothing to install" if row["unavailable"] else f"netdyno frameworks install {row['name']}"
-        if row["usable"]:
-            how = f"{row['origin']}: {row['interpreter']}"
-        table.add_row(Text(row["name"]), Text("yes" if row["usable"] else "no"), Text(how))
+    for one in found:
+        name, interpreter = one.spec.name, one.interpreter
+        how = "nothing to install" if one.spec.unavailable else f"netdyno frameworks install {name}"
+        if interpreter is not None:
+            how = f"{interpreter.origin}: {interpreter.path}"
+        table.add_row(Text(name), Text("yes" if interpreter else "no"), Text(how))
     return table
 
 
@@ -113,7 +124,7 @@ def _gpu_now(state: GpuState) -> dict[str, str]:
 
 
 def _of(now: float | None, most: float | None, unit: str, size: float = 1.0) -> str:
-    """'79 of 700 W'; nothing where it is not told."""
+    """'79 of 700 W'; empty if it is not reported."""
     if now is None:
         return ""
     digits = 0 if size == 1.0 else 1

@@ -1,9 +1,9 @@
-"""netdyno frameworks: which frameworks there are, where they live here; installing, removing, checking them."""
+"""netdyno frameworks: list the frameworks, install, remove and check them."""
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Annotated, Any
+from dataclasses import asdict, dataclass
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -11,12 +11,20 @@ from rich.text import Text
 
 from netdyno.cli.command import several_commands
 from netdyno.cli.options import JsonOption, PythonOption, threads_of
-from netdyno.devices.machine import describe_machine
+from netdyno.devices.machine import Json, describe_machine
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.environments import environment_of, has_nvidia_gpu, locate, read_given, read_marker
+from netdyno.frameworks.environments import (
+    Interpreter,
+    Marker,
+    environment_of,
+    has_nvidia_gpu,
+    locate,
+    read_given,
+    read_marker,
+)
 from netdyno.frameworks.home import home
-from netdyno.frameworks.install import remove as remove_environment
-from netdyno.frameworks.several import GROUPS, install_several, members
+from netdyno.frameworks.install.framework import remove as remove_environment
+from netdyno.frameworks.install.several import GROUPS, install_several, members
 from netdyno.frameworks.spec import Spec, find_spec, specs
 from netdyno.harness.check import Checked
 from netdyno.harness.check import check as check_framework
@@ -30,26 +38,65 @@ NamesArgument = Annotated[
 ]
 
 
-@app.callback(invoke_without_command=True)
-def frameworks(
-    context: typer.Context, as_json: bool = typer.Option(False, "--json", help="Print JSON, not a table.")
-) -> None:
-    """List the frameworks and where they are on this machine."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Availability:
+    """A framework, and where it is on this machine; `marker` is that of netdyno's environment for it."""
+
+    spec: Spec
+    interpreter: Interpreter | None
+    marker: Marker | None
+
+    @property
+    def pins(self) -> tuple[str, ...]:
+        return self.spec.pins(has_nvidia_gpu())
+
+    def as_json(self) -> dict[str, Json]:
+        """Plain data: the spec's fields, then those of this machine."""
+        return {
+            **asdict(self.spec),
+            "requirements": list(self.pins),
+            "program": str(self.spec.program) if self.spec.program else None,
+            "worker_path": str(self.spec.worker_path) if self.spec.worker_path else None,
+            "shared_objects": [*sorted(self.spec.shared_objects)],
+            "usable": self.interpreter is not None,
+            "origin": self.interpreter.origin if self.interpreter else None,
+            "interpreter": str(self.interpreter.path) if self.interpreter else None,
+            "bytes": self.marker.bytes if self.marker else None,
+            "installed_versions": {**self.marker.versions} if self.marker else None,
+        }
+
+
+def availability(spec: Spec) -> Availability:
+    """Look for a framework on this machine."""
+    found = locate(spec, {})
+    installed = found is not None and found.origin == "installed"
+    return Availability(spec=spec, interpreter=found, marker=read_marker(environment_of(spec)) if installed else None)
+
+
+@app.callback(
+    invoke_without_command=True,
+    epilog="Examples:\n\n  netdyno frameworks --json\n\n  netdyno frameworks install today",
+)
+def frameworks(context: typer.Context, json: JsonOption = False) -> None:
+    """List the frameworks and where they are on this machine; install, remove or check them."""
     if context.invoked_subcommand is not None:
         return
-    rows = [describe(spec) for spec in specs().values()]
-    if as_json:
-        print_json(rows)
-        return
-    data_console().print(framework_table(rows))
+    found = [availability(spec) for spec in specs().values()]
+    if json:
+        print_json([framework.as_json() for framework in found])
+    else:
+        data_console().print(framework_table(found))
 
 
-@app.command("install")
+@app.command(
+    "install",
+    epilog="Examples:\n\n  netdyno frameworks install today\n\n  netdyno frameworks install all --jobs 2",
+)
 def install(
     names: NamesArgument,
-    jobs: Annotated[int, typer.Option(help="How many at a time.", min=1)] = 3,
+    jobs: Annotated[int, typer.Option(help="Install this many frameworks at a time.", min=1)] = 3,
 ) -> None:
-    """Make environments for the named frameworks; those that are there already are left as they are."""
+    """Install frameworks, each into an environment of its own; those that are intact are left as they are."""
     wanted, unknown_names = _expand(names)
     start = time.monotonic()
     with InstallProgress(talk_console(), len(wanted)) as progress:
@@ -62,13 +109,13 @@ def install(
         raise typer.Exit(2)
 
 
-@app.command("remove")
+@app.command("remove", epilog="Examples:\n\n  netdyno frameworks remove 2018\n\n  netdyno frameworks remove all")
 def remove(names: NamesArgument) -> None:
-    """Delete the environments of the named frameworks."""
+    """Delete the environments of frameworks."""
     wanted, unknown_names = _expand(names)
     talk = talk_console()
     for spec in wanted:
-        freed = remove_environment(spec, talk=talk.print)
+        freed = remove_environment(spec, report=talk.print)
         print(f"{spec.name}: {f'removed, {freed / 1e6:,.0f} MB' if freed else 'was not installed'}")
     for error in unknown_names:
         say_error(str(error))
@@ -76,13 +123,18 @@ def remove(names: NamesArgument) -> None:
         raise typer.Exit(2)
 
 
-@app.command("check")
+@app.command(
+    "check",
+    epilog="Examples:\n\n  netdyno frameworks check\n\n  netdyno frameworks check reference --json",
+)
 def check(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Every usable one if none.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME...]", help="Frameworks, by default every usable one.")
+    ] = None,
     python: PythonOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Import each framework and train a step with it, in a process of its own; exit 1 if one does not work."""
+    """Import each framework and train one step with it, in a process of its own; exit 1 if one does not work."""
     given = read_given(python or ())
     wanted, errors = _expand(names) if names else ([spec for spec in specs().values() if locate(spec, given)], [])
     for error in errors:
@@ -99,43 +151,25 @@ def check(
         raise typer.Exit(1)
 
 
-def describe(spec: Spec) -> dict[str, Any]:
-    """One framework as plain data: its spec, and where it lives here."""
-    found = locate(spec, {})
-    installed = found is not None and found.origin == "installed"
-    marker = read_marker(environment_of(spec)) if installed else None
-    return {
-        **asdict(spec),
-        "requirements": list(spec.pins(has_nvidia_gpu())),
-        "worker_path": str(spec.worker_path) if spec.worker_path else None,
-        "shared_objects": sorted(spec.shared_objects),
-        "usable": found is not None,
-        "origin": found.origin if found else None,
-        "interpreter": str(found.path) if found else None,
-        "bytes": marker.get("bytes") if marker else None,
-        "installed_versions": marker.get("versions") if marker else None,
-    }
-
-
-def framework_table(rows: list[dict[str, Any]]) -> Table:
-    """The frameworks for reading; `rows` as describe() makes them."""
+def framework_table(found: Sequence[Availability]) -> Table:
+    """The frameworks for reading."""
     table = new_table("framework", "era", "pins", "Python", "devices", "MB", "here?", right=("MB",))
-    for row in rows:
-        size = f"{row['bytes'] / 1e6:,.0f}" if row["bytes"] else ""
-        pins = row["requirements"][0] if row["requirements"] else "–"
-        cells = [row["name"], row["era"], pins, row["python"], " ".join(row["devices"]), size, _where(row)]
+    for one in found:
+        size = f"{one.marker.bytes / 1e6:,.0f}" if one.marker and one.marker.bytes else ""
+        pin = one.pins[0] if one.pins else "–"
+        cells = [one.spec.name, one.spec.era, pin, one.spec.python, " ".join(one.spec.devices), size, _where(one)]
         table.add_row(*(Text(cell) for cell in cells))
     return table
 
 
-def _where(row: dict[str, Any]) -> str:
-    if not row["usable"]:
-        return "not installable" if row["unavailable"] else "no"
-    return "current interpreter" if row["origin"] == "current" else "installed"
+def _where(found: Availability) -> str:
+    if found.interpreter is None:
+        return "not installable" if found.spec.unavailable else "no"
+    return "current interpreter" if found.interpreter.origin == "current" else "installed"
 
 
 def _expand(names: Sequence[str]) -> tuple[list[Spec], list[NetdynoError]]:
-    """The specs of names and groups, each once, and the errors of names that are neither."""
+    """The specs of names and groups, each once, and the errors for names that are neither."""
     found: dict[str, Spec] = {}
     errors = []
     for name in names:

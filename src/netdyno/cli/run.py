@@ -26,8 +26,9 @@ from netdyno.cli.options import (
     store_location,
     threads_of,
 )
+from netdyno.devices.environment import Environment
 from netdyno.devices.machine import Machine, describe_machine, machine_id
-from netdyno.devices.monitoring import visible_gpus
+from netdyno.devices.nvidia.gpus import visible_gpus
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Given, Interpreter, find_interpreter, read_given
 from netdyno.frameworks.home import home
@@ -201,7 +202,7 @@ def _measure(suite: Suite, bench: Bench, machine: Machine, asked: Asked) -> None
             machine=machine_id(machine),
             gpus=visible_gpus()[:1],
             larder={} if asked.dry_run else _larder(suite, bench),
-            environment=machine.as_dict() | {"revision": find_revision(Path.cwd())},
+            environment=Environment(machine=machine, revision=find_revision(Path.cwd())).as_json(),
         )
         if asked.largest:
             suite = _at_largest_batch(suite, campaign, asked)

@@ -27,8 +27,9 @@ from netdyno.cli.options import (
 )
 from netdyno.data.item import SPLITS
 from netdyno.data.packing import PACKED, make_ready
+from netdyno.devices.environment import Environment
 from netdyno.devices.machine import Machine, describe_machine, machine_id
-from netdyno.devices.monitoring import visible_gpus
+from netdyno.devices.nvidia.gpus import visible_gpus
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Given, find_interpreter, locate, read_given
 from netdyno.frameworks.home import home
@@ -199,7 +200,7 @@ def _take(curriculum: Curriculum, asked: _Asked, location: str, telling: Telling
             interpreters=interpreters,
             machine=machine_id(asked.machine),
             gpus=visible_gpus()[:1],
-            environment=asked.machine.as_dict() | {"revision": find_revision(Path.cwd())},
+            environment=Environment(machine=asked.machine, revision=find_revision(Path.cwd())).as_json(),
         )
         with CourseProgress(talk_console()) as progress:
             carry_out_courses(curriculum, campaign, progress)

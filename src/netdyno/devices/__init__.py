@@ -1,1 +1,1 @@
-"""This machine: what it is, what on it disturbs a measurement, and what it does while one is made."""
+"""This machine: what it is, what disturbs measurements on it, and what it does during a run."""

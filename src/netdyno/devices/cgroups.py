@@ -1,4 +1,4 @@
-"""What control groups allow this process: CPU time and memory, under cgroup v2 and v1."""
+"""The CPU time and memory that control groups (v2 and v1) allow this process."""
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -43,6 +43,6 @@ def _group(root: Path, controller: str) -> str:
     for line in (read_text(root, "/proc/self/cgroup") or "").splitlines():
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         if controller in controllers.split(","):
-            # A namespaced process may see a path outside its own mount; the mount's top is what holds then.
+            # A namespaced process may see a path outside its own mount; then the top of the mount applies.
             return "" if ".." in path else path
     return ""

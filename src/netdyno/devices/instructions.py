@@ -1,4 +1,4 @@
-"""What a CPU's instructions ask of libraries that look at its maker's name instead."""
+"""Environment variables for libraries that choose instructions by the maker of the CPU."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,8 +7,8 @@ from netdyno.devices.system_files import read_fields
 
 
 def maker_variables(root: Path = Path("/")) -> Mapping[str, str]:
-    """Environment variables for frameworks that carry an Intel MKL from before 2020: on another maker's CPU it takes
-    SSE2, several times slower than the AVX2 that is there. Later versions do not read the variable."""
+    """What an Intel MKL from before 2020 needs on another maker's CPU to use AVX2: without it, it uses SSE2, which is
+    several times slower. Later versions do not read the variable."""
     fields = read_fields(root, "/proc/cpuinfo")
     foreign = fields.get("vendor_id", "GenuineIntel") != "GenuineIntel"
     return {"MKL_DEBUG_CPU_TYPE": "5"} if foreign and "avx2" in fields.get("flags", "").split() else {}

@@ -1,4 +1,4 @@
-"""What this machine is: processor, memory, system, GPUs; what identifies it and what changes with time."""
+"""What this machine is: processor, memory, system and GPUs, and the id made from its hardware."""
 
 import hashlib
 import os
@@ -6,19 +6,19 @@ import platform
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from netdyno.devices.cgroups import cpu_quota, memory_limit_bytes
-from netdyno.devices.gpus import Gpu, Gpus, find_gpus
+from netdyno.devices.nvidia.gpus import Gpu, Gpus, find_gpus
 from netdyno.devices.system_files import count_listed, memory_bytes, read_fields, read_int, read_text
 from netdyno.devices.virtualisation import find_container, find_hypervisor
 
 ROOT = Path("/")
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """None or an empty text means: not known here. The host's name is only kept as a hash."""
+    """None or an empty text means: not known. Of the host's name only a hash is kept."""
 
     host_hash: str
     cpu: str
@@ -32,19 +32,19 @@ class Machine:
     smt: bool | None
     governor: str
     turbo: bool | None
-    load: float | None  # processes wanting to run, mean of the last minute
+    load: float | None  # runnable processes, mean of the last minute
     system: str
     kernel: str
     gpus: tuple[Gpu, ...]
-    gpu_problem: str  # why GPUs could not be asked
+    gpu_problem: str  # why GPUs could not be read
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data, field by field; GPUs as a list of such."""
+    def as_json(self) -> dict[str, Json]:
+        """Plain data, as records store it."""
         return asdict(self) | {"gpus": [asdict(gpu) for gpu in self.gpus]}
 
 
 def describe_machine(root: Path = ROOT, gpus: Gpus | None = None) -> Machine:
-    """This machine now. `root` stands for '/', `gpus` for what the driver would tell."""
+    """This machine now. `root` stands for '/', `gpus` for what the driver would report."""
     gpus = find_gpus() if gpus is None else gpus
     logical = _logical_cores(root)
     physical = _physical_cores(root)
@@ -70,7 +70,7 @@ def describe_machine(root: Path = ROOT, gpus: Gpus | None = None) -> Machine:
 
 
 def machine_id(machine: Machine) -> str:
-    """Twelve hex digits over the hardware: the same until a part changes, whatever the machine is doing."""
+    """Twelve hex digits over the hardware: the same until a part changes."""
     memory_gib = round((machine.memory_bytes or 0) / 2**30)
     parts = [machine.host_hash, machine.cpu, machine.physical_cores, machine.logical_cores, memory_gib]
     parts += [f"{gpu.name} {gpu.memory_bytes}" for gpu in machine.gpus]
@@ -114,7 +114,7 @@ def _physical_cores(root: Path) -> int | None:
 
 def _usable_cores(root: Path, logical: int) -> float:
     allowed = read_fields(root, "/proc/self/status").get("Cpus_allowed_list", "")
-    # The allowed list may name cores that could be plugged in but are not there.
+    # The allowed list may name cores that could be plugged in but are not present.
     cores = min(count_listed(allowed) or logical, logical)
     quota = cpu_quota(root)
     return float(cores) if quota is None else min(float(cores), quota)

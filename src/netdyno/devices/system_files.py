@@ -1,4 +1,4 @@
-"""Readings of the kernel's text files under a root folder; what is not there is None, never an error."""
+"""Reading the kernel's text files under a root folder; what does not exist is None, never an error."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Whether this machine is a guest: of which hypervisor, in which container."""
+"""Whether this machine is a guest: under which hypervisor, in which container."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ _VENDORS = {
 
 
 def find_hypervisor(root: Path) -> str:
-    """Its name, 'unnamed' where the processor only says that there is one, empty where none shows."""
+    """Its name, 'unnamed' where the processor only says that there is one, empty where there is no sign of one."""
     if "microsoft" in (read_text(root, "/proc/sys/kernel/osrelease") or "").lower():
         return "WSL"
     if kind := read_text(root, "/sys/hypervisor/type"):
@@ -38,7 +38,7 @@ def find_hypervisor(root: Path) -> str:
 
 
 def find_container(root: Path) -> str:
-    """Its kind, such as 'docker'; empty where none shows."""
+    """Its kind, such as 'docker'; empty where there is no sign of one."""
     if kind := read_text(root, "/run/systemd/container"):
         return kind
     if (root / "run/.containerenv").exists():

@@ -1,1 +1,1 @@
-"""Which frameworks there are and where they live: specs, interpreters, environments, installing."""
+"""Which frameworks there are and where they are installed: specs, interpreters, environments, installing."""

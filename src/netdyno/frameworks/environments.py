@@ -1,13 +1,13 @@
-"""Where a framework lives: an interpreter the user names, the current one, or an environment of netdyno's."""
+"""Where a framework is installed: in an interpreter the user names, the current one, or netdyno's environment."""
 
-import json
 import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.home import home_path
@@ -24,7 +24,21 @@ class Interpreter:
 
     path: Path
     origin: str
-    module_path: tuple[str, ...] = ()  # folders of modules that the Python does not know of by itself
+    module_path: tuple[str, ...] = ()  # folders of modules that are not on the Python's own path
+
+
+class Marker(msgspec.Struct, frozen=True, kw_only=True):
+    """What is written into an environment when it is finished."""
+
+    framework: str
+    requirements: tuple[str, ...] = ()
+    index: str = ""  # the extra package index that was used
+    versions: dict[str, str] = {}  # of every distribution
+    python: str = ""
+    made_at: str = ""
+    seconds: float = 0.0  # that installing took
+    bytes: int = 0  # on disk
+    misfits: tuple[str, ...] = ()  # files whose size never was the one that their distribution lists
 
 
 Given = Mapping[str, Interpreter]
@@ -32,7 +46,7 @@ Given = Mapping[str, Interpreter]
 
 
 def find_interpreter(spec: Spec, given: Given) -> Interpreter:
-    """Where to run the framework; an error that says how to get it if it is nowhere."""
+    """Where to run the framework; if it is nowhere, an error that says how to get it."""
     found = locate(spec, given)
     if found is not None:
         return found
@@ -56,7 +70,7 @@ def find_interpreter(spec: Spec, given: Given) -> Interpreter:
 
 
 def locate(spec: Spec, given: Given) -> Interpreter | None:
-    """The same, with None where the framework is nowhere; a wrong `given` one is still an error."""
+    """The same, but None if the framework is nowhere; an unsuitable `given` interpreter is still an error."""
     if spec.program:
         command = shutil.which(spec.runs_with)
         return given.get(spec.name) or (Interpreter(path=Path(command), origin="current") if command else None)
@@ -86,12 +100,12 @@ def read_given(options: Iterable[str]) -> dict[str, Interpreter]:
 
 
 def environment_of(spec: Spec) -> Path:
-    """The folder of the framework's environment on this machine, whether or not it is there."""
+    """The folder of the framework's environment on this machine, whether or not it exists."""
     return home_path() / "environments" / f"{spec.name}-{spec.digest(has_nvidia_gpu())}"
 
 
 def python_in(environment: Path) -> Path:
-    """Not resolved: behind the link is a Python without the environment's packages."""
+    """Not resolved: the link's target is a Python without the environment's packages."""
     return environment / "bin" / "python"
 
 
@@ -101,24 +115,23 @@ def packages_in(environment: Path) -> Path:
 
 
 def is_complete(spec: Spec, environment: Path) -> bool:
-    """Whether an environment was finished and still has what it was made for."""
+    """Whether an environment was finished and still contains the framework."""
     if read_marker(environment) is None or not os.access(python_in(environment), os.X_OK):
         return False
     answer = probe(python_in(environment), spec)
     return answer is not None and answer.has_module
 
 
-def read_marker(environment: Path) -> dict[str, Any] | None:
-    """What was noted when the environment was finished; None if it never was."""
+def read_marker(environment: Path) -> Marker | None:
+    """The marker of an environment; None if it was never finished."""
     try:
-        marker = json.loads((environment / MARKER).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return msgspec.json.decode((environment / MARKER).read_bytes(), type=Marker)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    return marker if isinstance(marker, dict) else None
 
 
 def has_nvidia_gpu() -> bool:
-    """Only whether to install builds for one: the driver or its tool is there."""
+    """Whether to install builds for one: the driver or its tool is present."""
     return Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
 
 
@@ -141,7 +154,7 @@ def _problem(spec: Spec, interpreter: Interpreter) -> str:
         return f"{python}, which does not answer as a Python 3 does"
     if not answer.has_module:
         return f"{python}, which has no module '{answer.missing}'"
-    # What is on no index has no metadata to tell its version by.
+    # A framework that is on no index has no metadata with its version.
     version_known = answer.version or not spec.unavailable
     if version_known and not fits(answer.version, spec.versions):
         return f"{python} with {spec.distribution} {answer.version or 'unknown'}, not {spec.versions}"

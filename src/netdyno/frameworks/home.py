@@ -1,4 +1,4 @@
-"""Where netdyno keeps what it makes: environments, and whatever else must outlive a command."""
+"""Where netdyno keeps environments and whatever else must outlive a command."""
 
 import os
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from netdyno.errors import NetdynoError
 
 
 def home() -> Path:
-    """The home folder, made if it is not there yet; refused if nothing can be written in it."""
+    """The home folder, created if missing; an error if it is not writable."""
     folder = home_path()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -20,7 +20,7 @@ def home() -> Path:
 
 
 def home_path(variables: Mapping[str, str] = os.environ) -> Path:
-    """The same folder without touching the disk, for those who only look."""
+    """The same folder without touching the disk."""
     if given := variables.get("NETDYNO_HOME"):
         return Path(os.path.abspath(os.path.expanduser(given)))
     cache = variables.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")

@@ -1,4 +1,4 @@
-"""Which Pythons there are on this machine, and what a given one has."""
+"""Which Pythons this machine has, and what one of them contains."""
 
 import json
 import os
@@ -19,12 +19,12 @@ PROBE_LIMIT_S = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """What an interpreter answers about itself and one framework, without importing the framework."""
+    """What an interpreter reports about itself and one framework, without importing the framework."""
 
     python: str
-    missing: str  # the first of the framework's modules that is not there; empty if all are
+    missing: str  # the first of the framework's modules that is not installed; empty if all are
     has_numpy: bool
-    version: str  # of the distribution; empty if it is not known there
+    version: str  # of the distribution; empty if unknown
 
     @property
     def has_module(self) -> bool:
@@ -32,7 +32,7 @@ class Probe:
 
 
 def probe(python: Path, spec: Spec, module_path: Sequence[str] = ()) -> Probe | None:
-    """None if it is no Python 3. Isolated (-I) as workers are: user site and PYTHONPATH do not count."""
+    """None if it is no Python 3. Isolated (-I) like workers: user site and PYTHONPATH do not count."""
     names = [spec.distribution, *spec.other_distributions]
     asked = {"modules": [spec.module, *spec.needs], "distributions": names, "path": list(module_path)}
     answer = _answer(python, _PROBE, json.dumps(asked))
@@ -51,8 +51,8 @@ def python_version(python: Path) -> str:
 
 
 def fitting_python(spec: Spec) -> Path:
-    """The interpreter to make the framework's environment with: the current one if it fits, else the first of
-    those on PATH, of pyenv, conda and uv, the newest first."""
+    """The interpreter for the framework's environment: the current one if it fits, else the newest that fits on PATH,
+    of pyenv, of conda or of uv."""
     seen = []
     for python in _candidates():
         version = python_version(python)
@@ -62,7 +62,7 @@ def fitting_python(spec: Spec) -> Path:
             seen.append(version)
     raise NetdynoError(
         f"'{spec.name}' needs Python {spec.python}; this machine has {', '.join(dict.fromkeys(seen))}.",
-        hint=f"Install one that fits with: {_how_to_get(lowest(spec.python) or spec.python)}",
+        hint=f"Install one that fits with: {_install_command(lowest(spec.python) or spec.python)}",
     )
 
 
@@ -141,8 +141,8 @@ def _of_conda() -> Iterator[Path]:
             yield python
 
 
-def _how_to_get(version: str) -> str:
-    """The command of a tool that is here, else pyenv's; uv has no Python before 3.8."""
+def _install_command(version: str) -> str:
+    """That of a tool that is installed, else pyenv's; uv has no Python before 3.8."""
     minor = int(version.split(".")[1]) if "." in version else 0
     if shutil.which("pyenv") is None:
         if shutil.which("uv") and minor >= 8:

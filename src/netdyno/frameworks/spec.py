@@ -1,7 +1,7 @@
-"""What a framework is to netdyno: its adapter, its pins, the Pythons it runs on, what it can do.
+"""What netdyno knows about a framework: its adapter, its pins, the Pythons it runs on, what it can do.
 
 A spec is one TOML file. Those of the package are in `specs/`; NETDYNO_SPECS names folders with more,
-separated as in PATH, so that a framework can be added without touching the package.
+separated as in PATH, so that a framework can be added without changing the package.
 """
 
 import hashlib
@@ -12,18 +12,19 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import field as made_by
-from importlib import resources
-from importlib.resources.abc import Traversable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
 from netdyno.frameworks.versions import is_range
 
+SPECS = Path(__file__).with_name("specs")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """One framework. Without requirements it lives in the interpreter that runs netdyno, or one a user names."""
+    """One framework. Without requirements it runs in netdyno's own interpreter, or in one that a user names."""
 
     name: str
     title: str
@@ -36,17 +37,17 @@ class Spec:
     devices: tuple[str, ...]
     executions: tuple[str, ...]
     precisions: tuple[str, ...]
-    executions_cuda: tuple[str, ...] = ()  # which it has besides on an NVIDIA GPU
+    executions_cuda: tuple[str, ...] = ()  # which it has in addition on an NVIDIA GPU
     requirements_cuda: tuple[str, ...] = ()  # in place of `requirements` where there is an NVIDIA GPU
-    keeps_compiled: bool = False  # on disk, so that the next process need not compile again
-    imports_without_device: bool = False  # importing it touches no GPU, so that it may be done beside a run
+    keeps_compiled: bool = False  # on disk, so that the next process does not compile again
+    imports_without_device: bool = False  # importing it uses no GPU, so that it may happen during another run
     native_format: str = ""  # of the files that its own input pipeline reads; none if it has no pipeline
     compile_cache: str = ""  # the variable that names the folder in which it keeps what it compiled
     cpu_index: str = ""  # an extra package index with smaller builds, where there is no GPU
-    other_distributions: tuple[str, ...] = ()  # which bring the same module
-    needs: tuple[str, ...] = ()  # modules it cannot do without, besides `module`
+    other_distributions: tuple[str, ...] = ()  # which contain the same module
+    needs: tuple[str, ...] = ()  # modules it requires besides `module`
     variables: Mapping[str, str] = made_by(default_factory=dict, hash=False)  # of the worker's environment
-    heeds: tuple[str, ...] = ()  # how the names of variables begin that change how it computes
+    heeds: tuple[str, ...] = ()  # prefixes of environment variables that change how it computes
     shared_objects: Mapping[str, Path] = made_by(
         default_factory=dict, hash=False
     )  # path in site-packages: C source to compile
@@ -59,11 +60,11 @@ class Spec:
 
     @property
     def is_instrument(self) -> bool:
-        """Netdyno's own, such as the oracle: there is nothing to prove about it."""
+        """Part of netdyno, such as the oracle: it needs no proof."""
         return not (self.requirements or self.unavailable or self.program)
 
     def executions_on(self, device: str) -> tuple[str, ...]:
-        """Every way it has to run a step there."""
+        """Every execution that it has on the device."""
         return self.executions + (self.executions_cuda if device == "cuda" else ())
 
     def pins(self, gpu: bool) -> tuple[str, ...]:
@@ -71,7 +72,7 @@ class Spec:
         return self.requirements_cuda if gpu and self.requirements_cuda else self.requirements
 
     def index(self, gpu: bool) -> str:
-        """The extra package index to ask there; empty for none."""
+        """The extra package index to use there; empty for none."""
         return "" if gpu else self.cpu_index
 
     def digest(self, gpu: bool) -> str:
@@ -86,7 +87,7 @@ def specs() -> dict[str, Spec]:
     found: dict[str, Spec] = {}
     sources: dict[str, str] = {}
     for file in _files():
-        spec = read_spec(file)
+        spec = _read_once(file, file.stat().st_mtime_ns, file.stat().st_size)
         if spec.name in found:
             raise _malformed(file, "name", f"one not used by {sources[spec.name]}", spec.name)
         found[spec.name] = spec
@@ -102,7 +103,13 @@ def find_spec(name: str) -> Spec:
     return known[name]
 
 
-def read_spec(file: Traversable) -> Spec:
+@cache
+def _read_once(file: Path, mtime_ns: int, size: int) -> Spec:
+    """Parse each file once per process, and again when it has changed."""
+    return read_spec(file)
+
+
+def read_spec(file: Path) -> Spec:
     """One TOML file as a Spec; what is missing, unknown or of the wrong type is named with the file."""
     try:
         values = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -127,7 +134,7 @@ def read_spec(file: Traversable) -> Spec:
 _ANY = re.compile(r".*", re.DOTALL)
 _SOME = re.compile(r".*\S.*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z0-9].*")  # a requirement that starts with '-' would be an option of pip
-# Field: what it must look like, and that in words. A text that may be empty may be left out.
+# Field: its pattern, and the pattern in words. A text that may be empty may be omitted.
 _TEXTS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "name": (re.compile(r"[a-z0-9][a-z0-9._-]*"), "lower-case letters, digits, '.', '_' or '-'"),
     "title": (_SOME, "a text"),
@@ -147,7 +154,7 @@ _TEXTS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "runs_with": (_ANY, "the name of a command"),
 }
 _FLAGS = ("keeps_compiled", "imports_without_device")
-_LISTS: Mapping[str, bool] = {  # field: whether it may be left out
+_LISTS: Mapping[str, bool] = {  # field: whether it may be omitted
     "requirements": False,
     "devices": False,
     "executions": False,
@@ -161,20 +168,16 @@ _LISTS: Mapping[str, bool] = {  # field: whether it may be left out
 _TABLES = ("variables", "shared_objects")
 
 
-def _files() -> Iterator[Traversable]:
-    yield from _tomls(resources.files("netdyno.frameworks").joinpath("specs"))
+def _files() -> Iterator[Path]:
+    yield from sorted(SPECS.glob("*.toml"))
     for name in filter(None, os.environ.get("NETDYNO_SPECS", "").split(os.pathsep)):
         folder = Path(name).expanduser().absolute()
         if not folder.is_dir():
             raise NetdynoError(f"NETDYNO_SPECS: expected folders with TOML files, received '{name}'.")
-        yield from _tomls(folder)
+        yield from sorted(folder.glob("*.toml"))
 
 
-def _tomls(folder: Traversable) -> list[Traversable]:
-    return sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
-
-
-def _text(file: Traversable, values: Mapping[str, Any], field: str) -> str:
+def _text(file: Path, values: Mapping[str, object], field: str) -> str:
     pattern, words = _TEXTS[field]
     value = values.get(field, "")
     if not isinstance(value, str) or not pattern.fullmatch(value):
@@ -184,7 +187,7 @@ def _text(file: Traversable, values: Mapping[str, Any], field: str) -> str:
     return value
 
 
-def _list(file: Traversable, values: Mapping[str, Any], field: str) -> tuple[str, ...]:
+def _list(file: Path, values: Mapping[str, object], field: str) -> tuple[str, ...]:
     if field not in values and _LISTS[field]:
         return ()
     value = values.get(field)
@@ -195,29 +198,29 @@ def _list(file: Traversable, values: Mapping[str, Any], field: str) -> tuple[str
     return tuple(value)
 
 
-def _table(file: Traversable, values: Mapping[str, Any], field: str) -> dict[str, str]:
+def _table(file: Path, values: Mapping[str, object], field: str) -> dict[str, str]:
     value = values.get(field, {})
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
         raise _malformed(file, field, "a table of texts", value)
     return value
 
 
-def _flag(file: Traversable, values: Mapping[str, Any], field: str) -> bool:
+def _flag(file: Path, values: Mapping[str, object], field: str) -> bool:
     value = values.get(field, False)
     if not isinstance(value, bool):
         raise _malformed(file, field, "true or false", value)
     return value
 
 
-def _beside(file: Traversable, field: str, relative: str) -> Path | None:
+def _beside(file: Path, field: str, relative: str) -> Path | None:
     if not relative:
         return None
-    path = Path(str(file)).parent.joinpath(relative).absolute()
+    path = file.parent.joinpath(relative).absolute()
     if not path.exists():
         raise _malformed(file, field, "a folder or file that exists", relative)
     return path
 
 
-def _malformed(file: Traversable, field: str, expected: str, received: object) -> NetdynoError:
+def _malformed(file: Path, field: str, expected: str, received: object) -> NetdynoError:
     what = "nothing" if received is None else repr(received)
     return NetdynoError(f"{file}, field '{field}': expected {expected}, received {what}.")

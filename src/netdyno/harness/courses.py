@@ -8,21 +8,23 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import netdyno
-from netdyno.devices.monitoring import monitoring
-from netdyno.devices.trace import read_trace
+from netdyno.devices.monitor.client import monitoring
+from netdyno.devices.monitor.trace import TRACE, read_trace
 from netdyno.errors import NetdynoError
 from netdyno.graph.wire import digest
 from netdyno.harness.events import Story, read_story
 from netdyno.harness.folder import write_json
 from netdyno.harness.judge import judge
 from netdyno.harness.launch import launch
-from netdyno.harness.readings import TRACE, Readings, Window, read_gpu, read_host
 from netdyno.harness.request import SEED
 from netdyno.harness.run import Campaign
 from netdyno.harness.train_request import TrainingPlan, Transforms, train_request
 from netdyno.harness.watch import Ending, watch
 from netdyno.results.cell import Cell
 from netdyno.results.course import SHORT, TRAINED, Course, Evaluation
+from netdyno.runtime.readings.gpus import read_gpus
+from netdyno.runtime.readings.host import read_host
+from netdyno.runtime.readings.window import Readings, Window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +112,7 @@ def _take(cell: Cell, seed: int, curriculum: Curriculum, campaign: Campaign, obs
     with monitoring(folder / TRACE, campaign.gpus if cell.device == "cuda" else ()) as monitor:
         launched = time.monotonic()
         running = launch(campaign.command(cell, folder))
-        monitor.watch(running.process.pid)
+        monitor.watch([running.process.pid])
         ending = watch(running, campaign.settings.deadline_s, observer.polled)
     return Course(
         id=folder.name,
@@ -198,17 +200,17 @@ def _read(folder: Path, story: Story, launched: float) -> Readings:
         built=(story.first("built") or first)["at"],
         start=first["at"] - first["seconds"],
         end=trained["at"],
-        images=trained["images"],
+        items=trained["images"],
     )
     trace = read_trace(folder / TRACE)
     host = read_host(trace, window)
-    gpu = read_gpu(trace, window) if trace.series("gpu0.power_instant_w") else Readings()
+    gpu = read_gpus(trace, window) if trace.gpus else Readings()
     found = Readings(values={**host.values, **gpu.values}, absent={**host.absent, **gpu.absent})
-    per_image = found.values.get("j_per_image", found.values.get("package_j_per_image"))
-    if per_image is None:
-        found.absent["energy_j"] = found.absent.get("package_j_per_image", "no energy could be read")
+    per_item = found.values.get("j_per_item", found.values.get("package_j_per_item"))
+    if per_item is None:
+        found.absent["energy_j"] = found.absent.get("package_j_per_item", "no energy could be read")
     else:
-        found.values["energy_j"] = per_image * window.images
+        found.values["energy_j"] = per_item * window.items
     return found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from netdyno.devices.instructions import maker_variables
-from netdyno.devices.variables import heeded_variables
+from netdyno.devices.variables import computing_variables
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.spec import Spec
 
@@ -91,7 +91,7 @@ def worker_variables(threads: int) -> Mapping[str, str]:
 def inherited_variables(spec: Spec) -> dict[str, str]:
     """What a worker of the framework is told by the user's environment, and heeds: not what every worker is told."""
     told = {**worker_variables(threads=1), **spec.variables}
-    return {name: value for name, value in heeded_variables(spec.heeds).items() if name not in told}
+    return {name: value for name, value in computing_variables(spec.heeds).items() if name not in told}
 
 
 def _drain(stream: IO[bytes], path: Path) -> threading.Thread:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import netdyno
-from netdyno.devices.monitoring import monitoring
+from netdyno.devices.monitor.client import monitoring
+from netdyno.devices.monitor.trace import TRACE
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.spec import find_spec
 from netdyno.graph.cost import totals
@@ -23,7 +24,7 @@ from netdyno.harness.folder import RunFolders, write_json
 from netdyno.harness.judge import judge
 from netdyno.harness.launch import Command, inherited_variables
 from netdyno.harness.plan import Plan, PlannedRun
-from netdyno.harness.readings import TRACE, take_readings
+from netdyno.harness.readings import take_readings
 from netdyno.harness.request import WorkerSide, measure_request
 from netdyno.harness.settings import Settings
 from netdyno.harness.standby import Ready, Standby, may_stand_by, standing_by
@@ -127,7 +128,7 @@ def _carry_out_one(ready: Ready, campaign: Campaign, idle_w: float | None, on_po
         write_json(ready.folder / "run.json", about)
         campaign.folders.point_at(ready.folder)
         running = ready.begin()
-        monitor.watch(running.process.pid)
+        monitor.watch([running.process.pid])
         ending = watch(running, campaign.settings.deadline_s, on_poll)
     return _record(ready.folder, about, ending)
 

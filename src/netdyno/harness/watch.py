@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from netdyno.harness.launch import Running
-from netdyno.harness.load import Load, read_load
+from netdyno.runtime.cpu_load import CpuLoad, read_cpu_load
 
 POLL_S = 0.25  # seldom enough not to disturb what is measured
 GRACE_S = 2.0
@@ -32,7 +32,7 @@ class Ending:
 def watch(running: Running, deadline_s: float, on_poll: Callable[[], None]) -> Ending:
     """Wait for the worker; at the deadline, on Ctrl-C and after it ends its whole group is killed."""
     process = running.process
-    before, used_before = read_load(), used_s()
+    before, used_before = read_cpu_load(), used_s()
     end = time.monotonic() + deadline_s
     timed_out = False
     try:
@@ -99,8 +99,8 @@ def _signal_group(group: int, number: signal.Signals) -> None:
         return  # nobody is left in the group
 
 
-def _ending(process: subprocess.Popen[bytes], timed_out: bool, before: Load, used_s: float) -> Ending:
-    after = read_load()
+def _ending(process: subprocess.Popen[bytes], timed_out: bool, before: CpuLoad, used_s: float) -> Ending:
+    after = read_cpu_load()
     return Ending(
         exit_code=process.returncode,
         timed_out=timed_out,

@@ -1,4 +1,4 @@
-"""How an installation is followed: a line for each framework in flight, and a table of what it came to."""
+"""Progress of an installation, a line for each framework, and a table of the outcomes."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from netdyno.frameworks.several import Installed
+from netdyno.frameworks.install.several import Installed
 from netdyno.frameworks.spec import Spec
 from netdyno.report.progress import duration
 from netdyno.report.tables import new_table
@@ -19,7 +19,7 @@ PLAIN_EVERY_S = 15.0
 
 
 class InstallProgress:
-    """On a terminal lines that move, elsewhere plain lines: what is new, and a sign of life now and then."""
+    """Live lines on a terminal; elsewhere plain lines: each new step, repeated every few seconds."""
 
     def __init__(self, console: Console, count: int) -> None:
         self._console = console
@@ -39,7 +39,7 @@ class InstallProgress:
         if self._live:
             self._live.stop()
 
-    def told(self, spec: Spec, message: str) -> None:
+    def progressed(self, spec: Spec, message: str) -> None:
         with self._lock:
             self._lines[spec.name] = message
             if self._live:
@@ -62,7 +62,7 @@ class InstallProgress:
             )
 
     def _print_if_new(self, name: str, message: str) -> None:
-        """A line that differs only in the numbers in its brackets is repeated at most every few seconds."""
+        """A line that differs only in the numbers in parentheses is repeated at most every few seconds."""
         step, now = message.partition(" (")[0], time.monotonic()
         last_step, last_time = self._printed.get(name, ("", 0.0))
         if step != last_step or now - last_time >= PLAIN_EVERY_S:
@@ -71,28 +71,28 @@ class InstallProgress:
 
 
 def installed_table(found: Sequence[Installed], total_s: float) -> Table:
-    """One line per framework: version, Python, size, time, or why it is not there; then the sum."""
+    """One line per framework: version, Python, size, time, or the error; then the totals."""
     table = new_table("framework", "version", "Python", "MB", "made in", "state", right=("MB", "made in"))
     total_bytes = 0
     for installed in found:
         marker = installed.marker
-        total_bytes += marker.get("bytes", 0)
+        total_bytes += marker.bytes if marker else 0
         table.add_row(
             installed.spec.name,
             _version(installed),
-            marker.get("python", ""),
-            f"{marker['bytes'] / 1e6:,.0f}" if "bytes" in marker else "",
-            duration(marker["seconds"]) if "seconds" in marker else "",
+            marker.python if marker else "",
+            f"{marker.bytes / 1e6:,.0f}" if marker and marker.bytes else "",
+            duration(marker.seconds) if marker and marker.seconds else "",
             _state(installed),
         )
     table.add_section()
-    table.add_row("together", "", "", f"{total_bytes / 1e6:,.0f}", duration(total_s), "")
+    table.add_row("total", "", "", f"{total_bytes / 1e6:,.0f}", duration(total_s), "")
     return table
 
 
 def _version(installed: Installed) -> str:
-    """Of the framework itself; an index and pip may spell one name with different dashes."""
-    versions = installed.marker.get("versions") or {}
+    """Of the framework itself; an index and pip may spell a name with different dashes."""
+    versions = installed.marker.versions if installed.marker else {}
     spellings = {name.replace("_", "-"): version for name, version in versions.items()}
     return str(spellings.get(installed.spec.distribution, ""))
 

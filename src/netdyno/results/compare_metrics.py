@@ -49,7 +49,7 @@ def _range(samples: Sequence[Sample]) -> tuple[float, float]:
 
 
 def _energy(record: Record) -> tuple[str, float | None]:
-    name = "package_j_per_image" if record.cell.device == "cpu" else "j_per_image"
+    name = "package_j_per_item" if record.cell.device == "cpu" else "j_per_item"
     return name, record.readings.get(name)
 
 

@@ -11,10 +11,10 @@ from netdyno.results.utilisation import nominal_peak, utilisation
 
 WHOLE_FIELDS = ("batch", "threads")
 READINGS = (
-    "busy_cores", "package_j_per_image", "mean_w", "peak_w", "idle_w", "j_per_image", "j_per_image_above_idle",
+    "busy_cores", "package_j_per_item", "mean_w", "peak_w", "idle_w", "j_per_item", "j_per_item_above_idle",
     "energy_counter_j", "energy_integral_j", "energy_disagreement", "device_reserved_bytes", "device_seen_bytes",
     "sm_mhz", "memory_mhz", "temperature_c", "utilisation", "throttled", "asked_s", "forward_s", "backward_s",
-    "update_s", "compute_images_per_s", "load_images_per_s", "feed_images_per_s",
+    "update_s", "compute_items_per_s", "load_items_per_s", "feed_items_per_s",
 )  # fmt: skip
 STEPS = tuple(f"step_p{percent}_s" for percent in PERCENTILES)
 PEAKS = ("first_step_s", "host_peak_bytes", "device_peak_bytes")

@@ -14,7 +14,7 @@ from netdyno.results.statistics import images_per_s
 
 TOKEN = ":::MLLOG "
 START, END, POINT = "INTERVAL_START", "INTERVAL_END", "POINT_IN_TIME"
-TRACKED = ("mean_w", "j_per_image", "device_seen_bytes")  # readings that go with a run's speed
+TRACKED = ("mean_w", "j_per_item", "device_seen_bytes")  # readings that go with a run's speed
 
 Event = tuple[float, str, str, Any, dict[str, Any]]
 """Milliseconds since 1970, the type, key, value, metadata."""

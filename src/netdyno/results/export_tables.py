@@ -110,7 +110,7 @@ def _row(result: Result) -> list[str]:
     if cell.device == "cpu":
         return [*name, *speed, str(result.runs), _verdict(result)]
     memory = DASH if result.device_peak_bytes is None else f"{result.device_peak_bytes / 2**20:,.0f}"
-    watts, joules = readings.get("mean_w"), readings.get("j_per_image")
+    watts, joules = readings.get("mean_w"), readings.get("j_per_item")
     device = [memory, DASH if watts is None else f"{watts:.0f}", DASH if joules is None else f"{joules:.3g}"]
     return [*name, *speed, *device, _share(result), str(result.runs), _verdict(result)]
 

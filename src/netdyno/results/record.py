@@ -51,9 +51,9 @@ class Record:
     loss_last: float | None = None
     host_peak_bytes: int | None = None
     device_peak_bytes: int | None = None  # in use for tensors, as the framework counts
-    readings: Mapping[str, float] = field(default_factory=dict)  # of the timed window: see harness/readings.py
+    readings: Mapping[str, float] = field(default_factory=dict)  # of the timed window: see runtime/readings/
     absent: Mapping[str, str] = field(default_factory=dict)  # readings that could not be made, and why
-    # What was read along the timed window, thinned: [seconds from its start, value], see harness/kept_trace.py.
+    # Readings in the timed window, thinned: [seconds from its start, value]; see runtime/readings/kept_trace.py.
     trace: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
     graph_digest: str = ""
     weights_digest: str = ""

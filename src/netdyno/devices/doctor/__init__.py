@@ -1,0 +1,1 @@
+"""What disturbs a measurement on this machine, and what to do about it."""

@@ -1,0 +1,1 @@
+"""Installing frameworks: environments, their packages, and whether they are still intact."""

@@ -1,0 +1,1 @@
+"""Running groups of worker processes and reading what they and the machine did."""

@@ -1,0 +1,1 @@
+"""What was read while a run was timed: from the monitor's trace and from the worker."""
