@@ -12,12 +12,12 @@ from tests.data.samples import about, encoded_items, pixel_items
 
 from netdyno.data import convert as converting
 from netdyno.data.catalog import find_dataset
+from netdyno.data.codecs.images import pixels_of
 from netdyno.data.convert import CHUNK, Target, convert, convert_split
-from netdyno.data.formats import formats, open_split, written_formats
-from netdyno.data.images import pixels_of
+from netdyno.data.drawn import Shapes
+from netdyno.data.formats.registry import formats, open_split, written_formats
 from netdyno.data.item import About, Item
 from netdyno.data.recipe import Recipe, about_to_write, cut
-from netdyno.data.shapes import Shapes
 from netdyno.data.subset import subset_of
 from netdyno.errors import NetdynoError
 

@@ -5,9 +5,10 @@ import pytest
 from tests.data.fakes import nothing
 from tests.data.samples import contents, pixel_items, read, write
 
-from netdyno.data import cifar, convert, idx, packed, pixel_blocks
+from netdyno.data import convert, pixel_blocks
 from netdyno.data.convert import Target, convert_split
-from netdyno.data.formats import open_split
+from netdyno.data.formats import cifar, idx, packed
+from netdyno.data.formats.registry import open_split
 from netdyno.data.item import PixelSource
 from netdyno.errors import NetdynoError
 

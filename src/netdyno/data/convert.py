@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
 
-from netdyno.data.formats import format_to_write
+from netdyno.data.formats.registry import format_to_write
 from netdyno.data.item import About, Item, PixelSource, Source, Writer
 from netdyno.data.pixel_blocks import blocks
 from netdyno.data.pixel_writer import PixelWriter

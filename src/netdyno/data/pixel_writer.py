@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.data.images import pixels_of
+from netdyno.data.codecs.images import pixels_of
 from netdyno.data.item import About, Images, Item, Labels, Pixels, facts
 from netdyno.data.partial import PartialSplit, Piece
 from netdyno.data.sidecar import checked_label

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netdyno.data.formats import needs_pixels, takes_pixels
-from netdyno.data.images import encoded_of, pixels_of, size_of
+from netdyno.data.codecs.images import encoded_of, pixels_of, size_of
+from netdyno.data.formats.registry import needs_pixels, takes_pixels
 from netdyno.data.item import About, Item, Pixels, Source
 from netdyno.errors import NetdynoError
 
