@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import hear_ctrl_c
 from tests.data.samples import encoded_items, write
 
-from netdyno.data.formats import image_folder
+from netdyno.data.formats import image_folder, registry
 
 
 def _convert_in_background(netdyno, *arguments):
@@ -107,7 +107,7 @@ def test_only_the_split_that_was_asked_for_is_converted(netdyno, tmp_path):
         (["get", "shapes", "--count", "0"], ["--count", "0"]),
         (["convert", "/no/such/folder", "--to", "packed"], ["no folder or dataset named '/no/such/folder'"]),
         (["convert", "mnist", "--to", "packed"], ["mnist has no train split here", "netdyno datasets get mnist"]),
-        (["convert", "shapes", "--to", "tar", "--size", "8"], ["--size", "'tar' keeps"]),
+        (["convert", "shapes", "--to", "tar", "--size", "8"], ["--size", "received 'tar'"]),
         (["convert", "shapes", "--to", "packed", "--split", "valid"], ["no split named 'valid'"]),
         (["convert", "shapes"], ["--to"]),
     ],

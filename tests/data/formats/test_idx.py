@@ -119,7 +119,7 @@ def test_a_gzip_with_a_wrong_checksum_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_gzip_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("netdyno.data.codecs.gzip_bytes.LARGEST_BYTES", 5000)
+    monkeypatch.setattr("netdyno.data.codecs.files.LARGEST_BYTES", 5000)
     with pytest.raises(NetdynoError, match=r"at most 5,000 bytes .*gunzip"):
         idx.open(_laid(tmp_path, IMAGES + bytes(5000), end=".gz"), "train")
 
@@ -159,7 +159,7 @@ def test_items_that_do_not_fit_are_refused_by_name(tmp_path: Path) -> None:
     bad = Item(name="odd", label=0, pixels=np.zeros((4, 4, 3), np.uint8))
     with pytest.raises(NetdynoError, match="image odd: expected 5×4×3 pixels, received 4×4×3"):
         writer.write([bad])
-    with pytest.raises(NetdynoError, match="image odd: expected a label from 0 to 2, received 3"):
+    with pytest.raises(NetdynoError, match=r"item 0 \('odd'\): expected a label from 0 to 2, received 3"):
         writer.write([Item(name="odd", label=3, pixels=np.zeros((5, 4, 3), np.uint8))])
     with pytest.raises(NetdynoError, match="expected 2 items in all, received 3"):
         writer.write(pixel_items(3))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from tests.data.samples import about, contents, encoded_items, pixel_items, read, write
 
-from netdyno.data.codecs.lmdb_pages import values
+from netdyno.data.codecs.files import File
+from netdyno.data.codecs.lmdb_index import values
 from netdyno.data.codecs.protobuf import bytes_field, number_field
-from netdyno.data.codecs.spans import File
 from netdyno.data.formats import lmdb_datum
 from netdyno.errors import NetdynoError
 
@@ -25,6 +25,12 @@ def _database(root, pairs):
         for key, value in pairs:
             transaction.put(key, value)
     return folder / "data.mdb"
+
+
+def _found(path):
+    file = File(path)
+    keys, places = values(file)
+    return [(key, file.read(*place)) for key, place in zip(keys, places.tolist(), strict=True)]
 
 
 def _as_the_library_reads(folder):
@@ -63,8 +69,7 @@ def test_every_value_is_found_where_the_library_has_it(count, length, tmp_path):
         count = 2000
     pairs = [(b"%08d" % index, b"%05d" % index + b"x" * (length + index % 7)) for index in range(count)]
     path = _database(tmp_path, pairs)
-    file = File(path)
-    assert [(value.key, file.read(value.offset, value.length)) for value in values(file)] == pairs
+    assert _found(path) == pairs
 
 
 def test_a_database_that_lost_values_again_is_read(tmp_path):
@@ -73,9 +78,7 @@ def test_a_database_that_lost_values_again_is_read(tmp_path):
         for index in range(0, 1000, 3):
             transaction.delete(b"%05d" % index)
         transaction.put(b"00003", b"again")
-    file = File(path)
-    found = [(value.key, file.read(value.offset, value.length)) for value in values(file)]
-    assert found == _as_the_library_reads(path.parent)
+    assert _found(path) == _as_the_library_reads(path.parent)
 
 
 def test_a_database_of_others_tells_its_shape_and_labels(tmp_path):
@@ -125,7 +128,7 @@ def test_two_writers_of_one_split_do_not_mix_their_items(tmp_path):
         lmdb_datum.create(tmp_path, "train", about(items))
     one.write(items[:2])
     one._done = 0
-    with pytest.raises(NetdynoError, match="another process is too"):
+    with pytest.raises(NetdynoError, match="another process is writing this split too"):
         one.write(items[:2])
     one.close()
 
@@ -170,9 +173,8 @@ def test_damage_anywhere_in_the_tree_is_refused_or_harmless(tmp_path):
         at = draws.randint(len(data) // 4096) * 4096 + draws.randint(64)
         damaged[at] = draws.randint(256)
         path.write_bytes(damaged)
-        file = File(path)
         try:
-            found = [(value.key, file.read(value.offset, value.length)) for value in values(file)]
+            found = _found(path)
         except NetdynoError as error:
             refused += "data.mdb, byte" in str(error)
         else:
@@ -185,7 +187,7 @@ def test_a_database_with_several_values_a_key_is_refused(tmp_path):
     folder.mkdir()
     with lmdb.open(str(folder), map_size=2**24, max_dbs=1) as environment:
         environment.open_db(b"named")
-    with pytest.raises(NetdynoError, match="expected a plain value"):
+    with pytest.raises(NetdynoError, match="expected a field"):
         lmdb_datum.open(tmp_path, "train")
 
 

@@ -108,7 +108,7 @@ def test_writing_cut_at_any_byte_continues(tmp_path_factory, data, written: int)
         ({"images_at": 4095}, "fitting places"),
         ({"images_at": "4096"}, "expected count"),
         ({"labels_at": 4096}, "fitting places"),
-        ({"labels_at": None}, "fitting places"),
+        ({"labels_at": None}, "expected count"),
     ],
 )
 def test_a_header_that_lies_is_refused(root: Path, changes: dict, words: str) -> None:

@@ -104,7 +104,7 @@ def test_an_enormous_name_is_not_read(tmp_path):
     info = tarfile.TarInfo("1.jpg")
     info.type, info.size = tarfile.GNUTYPE_LONGNAME, 10**9
     (tmp_path / SHARD).write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(2048))
-    with pytest.raises(NetdynoError, match="expected a file's name, received 1000000000 bytes"):
+    with pytest.raises(NetdynoError, match="expected the header of a file, received one of 1000000000 bytes"):
         tar_shards.open(tmp_path, "train")
 
 
@@ -119,7 +119,7 @@ def test_a_size_hidden_in_an_extended_header_is_refused(tmp_path):
 @pytest.mark.parametrize("label", [b"", b"cat", b"-1", b"1.0", b"9" * 30])
 def test_a_label_that_is_no_number_is_refused(label, tmp_path):
     _archive(tmp_path, ("0.jpg", IMAGE), ("0.cls", label))
-    with pytest.raises(NetdynoError, match=r"expected a label's digits in 0\.cls"):
+    with pytest.raises(NetdynoError, match="expected the digits of a label"):
         read(tar_shards, tmp_path)
 
 
@@ -133,15 +133,19 @@ def test_an_item_has_one_image_and_one_label(names, tmp_path):
 
 
 def test_a_header_that_was_changed_is_noticed(tmp_path):
-    write(tar_shards, tmp_path, encoded_items(1))
+    items = encoded_items(1)
+    write(tar_shards, tmp_path, items)
     path = tmp_path / SHARD
     data = bytearray(path.read_bytes())
-    for at in range(512):
+    for at in set(range(512)) - {155}:
         data[at] ^= 0x11
         path.write_bytes(data)
         with pytest.raises(NetdynoError, match=r"train-00000\.tar, byte 0: expected"):
             read(tar_shards, tmp_path)
         data[at] ^= 0x11
+    data[155] ^= 0x11  # follows the end of the checksum's digits, and means nothing
+    path.write_bytes(data)
+    assert contents(read(tar_shards, tmp_path)) == contents(items)
 
 
 def test_an_archive_without_its_end_mark_is_refused(tmp_path):
@@ -156,7 +160,7 @@ def test_data_behind_the_end_mark_is_refused(tmp_path):
     write(tar_shards, tmp_path, encoded_items(2))
     path = tmp_path / SHARD
     path.write_bytes(path.read_bytes() * 2)
-    with pytest.raises(NetdynoError, match="expected nothing behind the archive's end mark"):
+    with pytest.raises(NetdynoError, match="expected nothing after the archive's end mark"):
         tar_shards.open(tmp_path, "train")
 
 

@@ -1,6 +1,5 @@
-"""What an encoded image shows, and how pixels are encoded so that none is lost."""
+"""What is in an encoded image, and how are pixels encoded without loss?"""
 
-import importlib
 import io
 import struct
 import zlib
@@ -9,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from netdyno.data.codecs.optional import optional_module
 from netdyno.data.item import Item, Pixels
 from netdyno.errors import NetdynoError
 
-MOST_PIXELS = 89_478_485  # beyond, a few bytes could unpack to gigabytes
+MOST_PIXELS = 89_478_485  # with more, a few bytes could expand to gigabytes
 _MODES = {1: "L", 3: "RGB"}
 _PNG_COLOURS = {1: 0, 3: 2}  # colour types by channels
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_END = b"IEND\xaeB`\x82"
-_PNG_UP = 2  # the filter that is a row's difference to the one above
+_PNG_UP = 2  # the filter type: difference to the row above
 _PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 1, 6: 3}  # by colour type; what is transparent is not a channel here
 _JPEG = b"\xff\xd8\xff"
 _JPEG_END = b"\xff\xd9"
@@ -29,9 +29,9 @@ _JPEG_ALONE = frozenset((0x01, *range(0xD0, 0xD8)))  # markers without a length
 
 
 def pixels_of(item: Item, channels: int) -> Pixels:
-    """Height × width × channels, grey or RGB as asked; how a camera was held (EXIF) does not matter."""
+    """Height × width × channels, grey or RGB as requested; the orientation in EXIF is ignored."""
     if channels not in _MODES:
-        raise NetdynoError(f"image {item.name}: expected to give 1 or 3 channels, {channels} were asked for.")
+        raise NetdynoError(f"image {item.name}: expected a request for 1 or 3 channels, received {channels}.")
     if item.pixels is not None:
         return _converted(item.pixels, channels, item.name)
     encoded = item.encoded or b""
@@ -40,7 +40,7 @@ def pixels_of(item: Item, channels: int) -> Pixels:
 
 
 def encoded_of(item: Item) -> bytes:
-    """The image's file as it is; of pixels a PNG."""
+    """The image file as it is; pixels become a PNG."""
     if item.encoded is not None:
         return item.encoded
     if item.pixels is None or not _is_image(item.pixels):
@@ -50,7 +50,7 @@ def encoded_of(item: Item) -> bytes:
 
 
 def size_of(encoded: bytes, name: str = "an image") -> tuple[int, int, int]:
-    """Height, width and channels (1 grey, 3 colour) as its header says them; nothing is decoded."""
+    """Height, width and channels (1 grey, 3 colour) from the header; nothing is decoded."""
     if not encoded:
         raise NetdynoError(f"image {name}: expected a JPEG or PNG, received no bytes at all.")
     if encoded.startswith(_PNG):
@@ -63,11 +63,11 @@ def size_of(encoded: bytes, name: str = "an image") -> tuple[int, int, int]:
 
 
 def check_complete(encoded: bytes, name: str) -> None:
-    """Refuse what is no JPEG or PNG, or has no end: without decoding it, that is all there is to see."""
+    """Refuse what is no JPEG or PNG, or has no end mark. More cannot be seen without decoding."""
     if encoded.startswith(_JPEG):
         frame_at, scan_at = _jpeg_marks(encoded)
         _checked_size(_find_jpeg_size(encoded, frame_at), name)
-        complete = scan_at > 0 and encoded.rfind(_JPEG_END, scan_at) >= 0  # before the scan, it is a thumbnail's
+        complete = scan_at > 0 and encoded.rfind(_JPEG_END, scan_at) >= 0  # before the scan it is that of a thumbnail
     else:
         size_of(encoded, name)
         complete = encoded.rfind(_PNG_END) >= 0
@@ -91,21 +91,23 @@ def _decoded(encoded: bytes, channels: int, name: str) -> Pixels:
             return _array(image, channels)
     except NetdynoError:
         raise
-    except Exception as error:  # a decoder of foreign bytes raises whatever it stumbles over
+    except Exception as error:  # decoders raise all kinds of errors for damaged bytes
         reason = str(error) or type(error).__name__
-        raise NetdynoError(f"image {name}: expected to decode it, received: {reason}.") from error
+        raise NetdynoError(f"image {name}: cannot be decoded: {reason}.") from error
 
 
 def _find_usual_jpeg(encoded: bytes, channels: int) -> tuple[int, int, int] | None:
-    """The size of a JPEG of 8 bits that has as many channels as are wanted: most are such."""
+    """The size of a JPEG of 8 bits with the requested number of channels, as most are; None for others."""
     frame_at, _ = _jpeg_marks(encoded) if encoded.startswith(_JPEG) else (0, 0)
     usual = frame_at > 0 and encoded[frame_at + 4] == 8 and encoded[frame_at + 9] == channels
     return _find_jpeg_size(encoded, frame_at) if usual else None
 
 
 def _decoded_jpeg(encoded: bytes, size: tuple[int, int, int]) -> Pixels:
-    """By TurboJPEG: Pillow decodes with the same library, but takes twice as long around it."""
-    pixels: Pixels = _jpeg_library().decode_jpeg(encoded, colorspace="GRAY" if size[2] == 1 else "RGB")
+    """By TurboJPEG. Pillow uses the same library, but takes twice as long."""
+    pixels: Pixels = optional_module("simplejpeg", "simplejpeg", "to decode images").decode_jpeg(
+        encoded, colorspace="GRAY" if size[2] == 1 else "RGB"
+    )
     return pixels.reshape(size)
 
 
@@ -140,24 +142,11 @@ def _pillow(pixels: Pixels) -> Any:
 
 
 def _library() -> ModuleType:
-    return _imported("PIL.Image", "Pillow")
-
-
-def _jpeg_library() -> ModuleType:
-    return _imported("simplejpeg", "simplejpeg")
-
-
-def _imported(module: str, name: str) -> ModuleType:
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise NetdynoError(
-            f"expected {name} to decode images, it is missing.", hint="pip install 'netdyno[data]'"
-        ) from error
+    return optional_module("PIL.Image", "Pillow", "to decode images")
 
 
 def _png(pixels: Pixels) -> bytes:
-    """Each row as its difference to the one above. Written out: Pillow takes several times as long for digits."""
+    """Each row as its difference to the one above. Pillow takes several times as long for small images."""
     height, width, channels = pixels.shape
     rows = np.full((height, 1 + width * channels), _PNG_UP, np.uint8)
     rows[:, 1:] = pixels.reshape(height, -1)
@@ -186,7 +175,7 @@ def _find_jpeg_size(encoded: bytes, frame_at: int) -> tuple[int, int, int] | Non
 
 
 def _jpeg_marks(encoded: bytes) -> tuple[int, int]:
-    """Where the frame's header and the first scan begin, 0 where there is none; behind the scan there are pixels."""
+    """Offsets of the frame header and of the first scan, after which pixels follow; 0 if there is none."""
     at, frame_at, last = 2, 0, len(encoded) - 10
     while at <= last:
         begin, marker, length = _JPEG_SEGMENT.unpack_from(encoded, at)

@@ -1,7 +1,6 @@
-"""How does a protobuf message lie on the wire? As much of it as records of images need: numbers and byte strings."""
+"""How is a protobuf message encoded? As much of it as records of images need: numbers and byte strings."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from netdyno.errors import NetdynoError
 
@@ -9,38 +8,17 @@ _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 _LONGEST_VARINT = 10
 
 
-Wire = bytes | memoryview
 Span = tuple[int, int, int]  # of a field: its number and kind in one, where its value begins and ends
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message or byte string on the wire; `where` names it should it be broken."""
-
-    data: memoryview
-    where: str
-
-    def fields(self) -> Iterator[tuple[int, "int | Message"]]:
-        """Number and value of each, in their order."""
-        for tag, begin, end in spans(self.data, 0, len(self.data), self.where):
-            if is_number(tag):
-                yield tag >> 3, _varint_at(self.data, begin, self.where)[0]
-            else:
-                yield tag >> 3, Message(self.data[begin:end], self.where)
-
-    def messages(self, number: int) -> Iterator["Message"]:
-        """The messages or byte strings in fields of this number."""
-        for found, value in self.fields():
-            if found == number:
-                if isinstance(value, int):
-                    raise NetdynoError(
-                        f"{self.where}: expected bytes in field {number}, received the number {value}."
-                    )
-                yield value
+def fields(data: bytes, where: str) -> Iterator[tuple[int, int | bytes]]:
+    """Number and value of each field, in order; `where` names the message in errors."""
+    for tag, begin, end in spans(data, 0, len(data), where):
+        yield tag >> 3, _varint_at(data, begin, where)[0] if is_number(tag) else data[begin:end]
 
 
-def spans(data: Wire, at: int, end: int, where: str) -> list[Span]:
-    """The fields of a message that lies there. Nothing is copied and no object made: records have dozens of them."""
+def spans(data: bytes, at: int, end: int, where: str) -> list[Span]:
+    """The fields of the message at those bytes. Nothing is copied: records have dozens of fields."""
     found = []
     while at < end:
         tag, begin = (data[at], at + 1) if data[at] < 0x80 else _varint_at(data, at, where)
@@ -56,8 +34,8 @@ def spans(data: Wire, at: int, end: int, where: str) -> list[Span]:
     return found
 
 
-def varints(data: Wire, where: str) -> Iterator[int]:
-    """A single number, or those of a packed repeated field."""
+def varints(data: bytes, where: str) -> Iterator[int]:
+    """A single number, or the numbers of a packed repeated field."""
     at = 0
     while at < len(data):
         value, at = _varint_at(data, at, where)
@@ -69,7 +47,7 @@ def is_number(tag: int) -> bool:
     return tag & 7 == _VARINT
 
 
-def _varint_at(data: Wire, at: int, where: str) -> tuple[int, int]:
+def _varint_at(data: bytes, at: int, where: str) -> tuple[int, int]:
     """The number that begins there, and where it ends."""
     value = shift = 0
     for place, byte in enumerate(data[at : at + _LONGEST_VARINT], at + 1):
@@ -80,7 +58,7 @@ def _varint_at(data: Wire, at: int, where: str) -> tuple[int, int]:
     raise _wrong(where, at, "a number", "no end of it")
 
 
-def _bounds(data: Wire, at: int, kind: int, where: str) -> tuple[int, int]:
+def _bounds(data: bytes, at: int, kind: int, where: str) -> tuple[int, int]:
     """Where the value of a field of this kind begins and ends."""
     if kind == _VARINT:
         return at, _varint_at(data, at, where)[1]
@@ -97,17 +75,17 @@ def _wrong(where: str, at: int, expected: str, received: str) -> NetdynoError:
 
 
 def number_field(number: int, value: int) -> bytes:
-    """An int32, int64 or bool; negative ones take ten bytes, as everywhere."""
+    """An int32, int64 or bool; negative numbers take ten bytes."""
     return varint(number << 3 | _VARINT) + varint(value)
 
 
 def bytes_field(number: int, *parts: bytes) -> bytes:
-    """A string, bytes or message, put together from its parts."""
+    """A string, bytes or message, joined from its parts."""
     return b"".join((bytes_head(number, sum(map(len, parts))), *parts))
 
 
 def bytes_head(number: int, length: int) -> bytes:
-    """What stands before so many bytes."""
+    """What precedes a value of `length` bytes."""
     return varint(number << 3 | _BYTES) + varint(length)
 
 
@@ -125,5 +103,5 @@ def varint(value: int) -> bytes:
 
 
 def signed(value: int) -> int:
-    """What an int64's varint stands for."""
+    """The int64 that a varint encodes."""
     return value - 2**64 if value >= 2**63 else value

@@ -1,4 +1,4 @@
-"""How a split lies in CIFAR's binary files: for each item a byte with its label, then its planes of colour."""
+"""CIFAR's binary files: for each item a byte with its label, then its red, green and blue planes."""
 
 import math
 import re
@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.data.codecs.spans import File
-from netdyno.data.item import SPLITS, About, Images, Item, Labels
-from netdyno.data.numbered import check_index, check_range, number_name
-from netdyno.data.partial import Piece, is_unfinished, partial_folder, refuse_existing
-from netdyno.data.pixel_writer import PixelWriter, raw, shape_to_write
-from netdyno.data.sidecar import about_piece, checked_label, checked_labels, find_about
+from netdyno.data.codecs.files import File
+from netdyno.data.item import SPLITS, About, Images, Item, Labels, check_index, check_range
+from netdyno.data.names import number_name
+from netdyno.data.partial import Piece, begin_folder, is_unfinished
+from netdyno.data.sidecar import checked_label, checked_labels, find_about, sidecar_path, sidecar_piece
+from netdyno.data.writer import PixelWriter, raw, shape_to_write
 from netdyno.errors import NetdynoError
 
 NAME = "cifar"
-ITEMS_A_FILE = 10_000
+ITEMS_PER_FILE = 10_000
 SHAPE = (32, 32, 3)  # where no sidecar says another
 CLASSES_FILE = "batches.meta.txt"
 _NUMBER = re.compile(r"data_batch_([1-9]\d{0,5})\.bin")
@@ -27,13 +27,12 @@ _LARGEST_CLASSES_BYTES = 2**20
 
 
 def find(root: Path) -> Sequence[str]:
-    """The splits with at least one file."""
-    return [split for split in SPLITS if _paths(root, split) and not is_unfinished(partial_folder(root, NAME, split))]
+    return [split for split in SPLITS if _paths(root, split) and not is_unfinished(root, NAME, split)]
 
 
 def open(root: Path, split: str) -> "Cifar":
-    """Files of whole items, every one but the last with 10,000 if there are several; labels are all looked at."""
-    known = find_about(_sidecar(root, split))
+    """Files of whole items; if there are several, all but the last have 10,000. All labels are checked."""
+    known = find_about(sidecar_path(root, NAME, split))
     shape = known.shape if known and known.shape else SHAPE
     files = [File(path) for path in _complete(root, split)]
     count = _count(files, 1 + math.prod(shape))
@@ -50,23 +49,22 @@ def open(root: Path, split: str) -> "Cifar":
 
 
 def create(root: Path, split: str, about: About) -> PixelWriter:
-    """Files of 10,000 items to train with, one to test with; a sidecar keeps shape, count and classes."""
-    folder = partial_folder(root, NAME, split)
-    refuse_existing(folder, _paths(root, split))
-    shape_to_write(folder, about)
+    """Files of 10,000 items for training, one file for testing; a sidecar keeps shape, count and classes."""
+    folder = begin_folder(root, NAME, split, _paths(root, split))
+    shape_to_write(root, about)
     if len(about.classes) > _MOST_CLASSES:
         raise NetdynoError(
             f"{root}: expected at most {_MOST_CLASSES} classes for CIFAR, received {len(about.classes)}."
         )
-    begin = [about_piece(_sidecar(root, split).name, about), *_classes_piece(root, about)]
 
     def layout(first: int, images: Images, labels: Labels) -> list[Piece]:
         records = np.empty((len(images), 1 + images[0].size), np.uint8)
         records[:, 0] = labels
         records[:, 1:] = images.transpose(0, 3, 1, 2).reshape(len(images), -1)
-        return [*(begin if first == 0 else []), *_pieces(split, first, records)]
+        return list(_pieces(split, first, records))
 
-    return PixelWriter(folder, about, layout)
+    head = [sidecar_piece(sidecar_path(root, NAME, split), about), *_classes_piece(root, about)]
+    return PixelWriter(folder, about, layout, head)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +75,8 @@ class Cifar:
     files: tuple[File, ...]
 
     def item(self, index: int) -> Item:
-        """Its pixels, copied from the file, with colours last."""
         check_index(index, self.about, self.files[0].path.parent)
-        number, place = divmod(index, ITEMS_A_FILE) if len(self.files) > 1 else (0, index)
+        number, place = divmod(index, ITEMS_PER_FILE) if len(self.files) > 1 else (0, index)
         height, width, channels = self.about.shape or SHAPE
         size = 1 + height * width * channels
         record = np.frombuffer(self.files[number].read(place * size, size), np.uint8)
@@ -88,7 +85,6 @@ class Cifar:
         return Item(name=number_name(index), label=label, pixels=np.ascontiguousarray(planes.transpose(1, 2, 0)))
 
     def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
-        """One read from each file that has some of them."""
         check_range(first, last, self.about, self.files[0].path.parent)
         height, width, channels = self.about.shape or SHAPE
         parts = list(self._records(first, last))
@@ -99,17 +95,13 @@ class Cifar:
 
     def _records(self, first: int, last: int) -> Iterator[NDArray[np.uint8]]:
         size = 1 + math.prod(self.about.shape or SHAPE)
-        a_file = ITEMS_A_FILE if len(self.files) > 1 else self.about.count
+        per_file = ITEMS_PER_FILE if len(self.files) > 1 else self.about.count
         while first < last:
-            number, place = divmod(first, a_file)
-            count = min(last - first, a_file - place)
+            number, place = divmod(first, per_file)
+            count = min(last - first, per_file - place)
             data = self.files[number].read(place * size, count * size)
             yield np.frombuffer(data, np.uint8).reshape(count, size)
             first += count
-
-
-def _sidecar(root: Path, split: str) -> Path:
-    return root / f"{split}.{NAME}.json"
 
 
 def _paths(root: Path, split: str) -> list[Path]:
@@ -140,8 +132,10 @@ def _count(files: Sequence[File], record_bytes: int) -> int:
         count, rest = divmod(file.size, record_bytes)
         if rest or not count:
             raise file.wrong(file.size - rest, f"expected items of {record_bytes} bytes, received {rest} at the end")
-        if number < len(files) - 1 and count != ITEMS_A_FILE:
-            raise file.wrong(file.size, f"expected {ITEMS_A_FILE} items in all files but the last, received {count}")
+        if number < len(files) - 1 and count != ITEMS_PER_FILE:
+            raise file.wrong(
+                file.size, f"expected {ITEMS_PER_FILE} items in all files but the last, received {count}"
+            )
     return sum(file.size // record_bytes for file in files)
 
 
@@ -173,16 +167,16 @@ def _find_classes(root: Path) -> tuple[str, ...] | None:
 
 
 def _classes_piece(root: Path, about: About) -> list[Piece]:
-    """As customary, for other readers: the sidecar of each split has them too. Another split's are left alone."""
+    """For other readers: the sidecar of each split has the names too. Those of another split are left alone."""
     names = "".join(f"{name}\n" for name in about.classes).encode()
     return [] if (root / CLASSES_FILE).exists() else [Piece(name=CLASSES_FILE, data=names, whole=True)]
 
 
 def _pieces(split: str, first: int, records: NDArray[np.uint8]) -> Iterator[Piece]:
     """The records, cut where the next file begins."""
-    done, size = 0, records.shape[1]
+    done = 0
     while done < len(records):
-        number, place = divmod(first + done, ITEMS_A_FILE) if split == "train" else (0, first + done)
-        here = records[done : done + ITEMS_A_FILE - place] if split == "train" else records[done:]
-        yield Piece(name=_name(split, number), data=raw(here), at=place * size)
+        number, place = divmod(first + done, ITEMS_PER_FILE) if split == "train" else (0, first + done)
+        here = records[done : done + ITEMS_PER_FILE - place] if split == "train" else records[done:]
+        yield Piece(name=_name(split, number), data=raw(here))
         done += len(here)

@@ -1,4 +1,4 @@
-"""How a split lies in CIFAR10's archive for Python: pickled batches, loose or still packed. It is only read."""
+"""CIFAR10's archive for Python: pickled batches, unpacked or still in their archive. Read only."""
 
 import functools
 import math
@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.data.codecs.gzip_bytes import GzipFile
+from netdyno.data.codecs.files import File, GzipFile
 from netdyno.data.codecs.safe_pickle import NotedArray, read_pickle, text_of
-from netdyno.data.codecs.spans import File
-from netdyno.data.codecs.tar_index import members
-from netdyno.data.item import SPLITS, About, Item
-from netdyno.data.numbered import check_index, number_name
-from netdyno.data.pixel_writer import PixelWriter
+from netdyno.data.codecs.tar import members
+from netdyno.data.item import SPLITS, About, Item, check_index
+from netdyno.data.names import number_name
 from netdyno.data.sidecar import checked_label
 from netdyno.errors import NetdynoError
 
@@ -30,14 +28,13 @@ _LARGEST_BYTES = 2**28  # of a batch; the published ones have 31 MB
 
 
 def find(root: Path) -> Sequence[str]:
-    """The splits whose first batch is there; what an archive holds is seen when it is opened."""
+    """The splits whose first batch is there; an archive is not looked into."""
     if (root / ARCHIVE).is_file():
         return SPLITS
     return [split for split in SPLITS if (_loose(root) / _BATCHES[split][0]).is_file()]
 
 
 def open(root: Path, split: str) -> "PickledCifar":
-    """All batches are read and checked."""
     files = _archived(root / ARCHIVE) if (root / ARCHIVE).is_file() else _files_in(_loose(root))
     classes = _classes(files, root)
     places = tuple(_place(files, name, root) for name in _BATCHES[split])
@@ -47,11 +44,6 @@ def open(root: Path, split: str) -> "PickledCifar":
         for index, label in enumerate(batch.labels):
             checked_label(label, about, f"{place.path}, item {index}")
     return PickledCifar(about=about, places=places, starts=_starts(batches))
-
-
-def create(root: Path, split: str, about: About) -> PixelWriter:
-    """Nobody needs new pickles."""
-    raise NetdynoError(f"{root}: expected a format that can be written, received {NAME}.", hint="Use cifar instead.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +57,6 @@ class Place:
 
     @property
     def path(self) -> Path:
-        """To name it in messages."""
         return self.file.path if self.file.path.name == self.name else self.file.path / self.name
 
 
@@ -78,7 +69,6 @@ class PickledCifar:
     starts: tuple[int, ...]  # the number of each batch's first item
 
     def item(self, index: int) -> Item:
-        """Its pixels with colours last."""
         check_index(index, self.about, self.places[0].path.parent)
         number = int(np.searchsorted(self.starts, index, "right")) - 1
         batch, place = _batch(self.places[number]), index - self.starts[number]
@@ -107,7 +97,7 @@ def _files_in(folder: Path) -> dict[str, Place]:
 def _archived(path: Path) -> dict[str, Place]:
     archive = GzipFile(path)
     return {
-        name: Place(file=archive, name=name, at=member.data_at, size=member.size)
+        name: Place(file=archive, name=name, at=member.offset_data, size=member.size)
         for member in members(archive)
         if (name := PurePosixPath(member.name).name)
     }
@@ -140,7 +130,6 @@ def _classes(files: Mapping[str, Place], root: Path) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=len(_BATCHES["train"]) + 1)
 def _batch(place: Place) -> _Batch:
-    """Unpickled when it is first needed in a process."""
     pickled = _unpickled(place)
     data, labels, names = (pickled.get(key) for key in ("data", "labels", "filenames"))
     planes = data.find_bytes() if isinstance(data, NotedArray) else None

@@ -1,6 +1,6 @@
-"""Images in a folder and a text that maps them to labels, path and number a line: `train_map.txt`, `train_images/`.
+"""Images in a folder, and a text file with path and label of each: `train_images/`, `train_map.txt`.
 
-Paths begin with `.../`, which its framework takes for the folder of the map, so that all of it can be moved."""
+Paths begin with `.../`, which its framework takes for the folder of the map, so the split can be moved."""
 
 import os
 from collections.abc import Sequence
@@ -10,47 +10,55 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from netdyno.data.codecs.files import File, read_whole
 from netdyno.data.codecs.images import check_complete, encoded_of
-from netdyno.data.codecs.spans import File, read_whole
-from netdyno.data.item import SPLITS, About, Item, Source, Writer, facts
+from netdyno.data.item import SPLITS, About, Item, Source, Writer, check_index
 from netdyno.data.names import numbered_name, own_name
-from netdyno.data.numbered import check_index
-from netdyno.data.partial import PartialSplit, Piece, partial_folder, refuse_existing
-from netdyno.data.sidecar import about_items, about_piece, check_labels, checked_label
+from netdyno.data.partial import PartialSplit, Piece, begin_folder, is_unfinished
+from netdyno.data.sidecar import about_items, checked_label, sidecar_piece
+from netdyno.data.writer import SplitWriter
 from netdyno.errors import NetdynoError
 
 NAME = "cntk_map"
 
 _HERE = ".../"
-_IMAGES_A_FOLDER = 1000
+_IMAGES_PER_FOLDER = 1000
 _LARGEST_MAP_BYTES = 2**31
 _LONGEST_LINE = 2**14
 
 
 def find(root: Path) -> Sequence[str]:
-    """The splits of which there is a map."""
     there = [split for split in SPLITS if (root / _map_name(split)).is_file()]
-    return [split for split in there if not partial_folder(root, NAME, split).exists()]
+    return [split for split in there if not is_unfinished(root, NAME, split)]
 
 
 def open(root: Path, split: str) -> Source:
-    """Goes through the map."""
     file = File(root / _map_name(split))
     lines = _lines(file)
     labels = (_entry(file, number, line)[1] for number, line in enumerate(lines))
-    return Mapped(about=about_items(root / _sidecar(split), len(lines), labels), file=file, lines=lines)
+    return Mapped(about=about_items(_sidecar(root, split), len(lines), labels), file=file, lines=lines)
 
 
 def create(root: Path, split: str, about: About) -> Writer:
     """Folders of 1,000 images."""
-    folder = partial_folder(root, NAME, split)
-    refuse_existing(folder, [root / _map_name(split), root / _images_name(split)])
-    return MapWriter(PartialSplit(folder, facts(about)), split, about)
+    images = f"{split}_images"
+    folder = begin_folder(root, NAME, split, [root / _map_name(split), root / images])
+
+    def layout(partial: PartialSplit, items: Sequence[Item]) -> list[Piece]:
+        pieces, lines = list[Piece](), list[str]()
+        for index, item in enumerate(items, partial.done):
+            encoded = encoded_of(item)
+            name = f"{images}/{index // _IMAGES_PER_FOLDER:05d}/{numbered_name(index, item.name, encoded)}"
+            pieces.append(Piece(name=name, data=encoded, whole=True))
+            lines.append(f"{_HERE}{name}\t{item.label}\n")
+        return [*pieces, Piece(name=_map_name(split), data="".join(lines).encode())]
+
+    return SplitWriter(folder, about, layout, [sidecar_piece(_sidecar(root, split), about)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Mapped:
-    """A split of image files; a line is where it begins in the map and how long it is."""
+    """A split of image files; a line is its offset in the map and its length."""
 
     about: About
     file: File
@@ -65,59 +73,16 @@ class Mapped:
         return Item(name=own_name(path), label=label, encoded=encoded)
 
 
-class MapWriter:
-    """Writes a file for each image, and the map."""
-
-    wants_pixels = False
-
-    def __init__(self, split: PartialSplit, name: str, about: About) -> None:
-        self._split, self._name, self._about = split, name, about
-
-    @property
-    def done(self) -> int:
-        return self._split.done
-
-    def write(self, items: Sequence[Item]) -> None:
-        if not items:
-            return
-        check_labels(items, self._about, self.done)
-        images = [self._image(index, item) for index, item in enumerate(items, self.done)]
-        lines = [f"{_HERE}{image.name}\t{item.label}\n" for image, item in zip(images, items, strict=True)]
-        self._split.write([*images, self._map("".join(lines))], len(images))
-
-    def finish(self) -> None:
-        if not self._split.state:
-            empty = [self._map("")] if not self.done else []
-            self._split.write([*empty, about_piece(_sidecar(self._name), self._about)], 0, {"ended": True})
-        self._split.finish()
-
-    def close(self) -> None:
-        self._split.close()
-
-    def _image(self, index: int, item: Item) -> Piece:
-        encoded = encoded_of(item)
-        folder = f"{_images_name(self._name)}/{index // _IMAGES_A_FOLDER:05d}"
-        return Piece(name=f"{folder}/{numbered_name(index, item.name, encoded)}", data=encoded, whole=True)
-
-    def _map(self, text: str) -> Piece:
-        name = _map_name(self._name)
-        return Piece(name=name, data=text.encode(), at=self._split.sizes.get(name, 0))
-
-
 def _map_name(split: str) -> str:
     return f"{split}_map.txt"
 
 
-def _images_name(split: str) -> str:
-    return f"{split}_images"
-
-
-def _sidecar(split: str) -> str:
-    return f"{split}_map.json"
+def _sidecar(root: Path, split: str) -> Path:
+    return root / f"{split}_map.json"
 
 
 def _lines(file: File) -> NDArray[np.int64]:
-    """Beginning and length of each line; the last may lack its end, and be cut, so it must not."""
+    """Offset and length of each line. The last must end too: without its end it may be cut."""
     if file.size > _LARGEST_MAP_BYTES:
         raise NetdynoError(f"{file.path}: expected a map below {_LARGEST_MAP_BYTES} bytes, received {file.size}.")
     step = 2**24

@@ -1,4 +1,4 @@
-"""How a split lies in IDX files, as MNIST does: a file of images and a file of labels, each behind its dimensions."""
+"""IDX files, as MNIST has them: a file of images and a file of labels, each with its dimensions in front."""
 
 import math
 from collections.abc import Sequence
@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from netdyno.data.codecs.gzip_bytes import GzipFile
-from netdyno.data.codecs.spans import File
-from netdyno.data.item import SPLITS, About, Images, Item, Labels
-from netdyno.data.numbered import check_index, check_range, number_name
-from netdyno.data.partial import Piece, is_unfinished, partial_folder, refuse_existing
-from netdyno.data.pixel_writer import PixelWriter, raw, shape_to_write
-from netdyno.data.sidecar import about_items, about_piece, checked_label, checked_labels
+from netdyno.data.codecs.files import File, GzipFile
+from netdyno.data.item import SPLITS, About, Images, Item, Labels, check_index, check_range
+from netdyno.data.names import number_name
+from netdyno.data.partial import Piece, begin_folder, is_unfinished
+from netdyno.data.sidecar import about_items, checked_label, checked_labels, sidecar_path, sidecar_piece
+from netdyno.data.writer import PixelWriter, raw, shape_to_write
 from netdyno.errors import NetdynoError
 
 NAME = "idx"
@@ -23,14 +22,9 @@ _MOST_CLASSES = 256
 
 
 def find(root: Path) -> Sequence[str]:
-    """The splits of which both files are there, plain or compressed."""
-    return [
-        split
-        for split in SPLITS
-        if _find_file(root, split, "images")
-        and _find_file(root, split, "labels")
-        and not is_unfinished(partial_folder(root, NAME, split))
-    ]
+    """The splits with both files, plain or compressed."""
+    complete = [split for split in SPLITS if all(_find_file(root, split, kind) for kind in ("images", "labels"))]
+    return [split for split in complete if not is_unfinished(root, NAME, split)]
 
 
 def open(root: Path, split: str) -> "Idx":
@@ -41,7 +35,7 @@ def open(root: Path, split: str) -> "Idx":
     if label_count != count:
         raise labels.wrong(4, f"expected {count} labels, one for each image, received {label_count}")
     values = np.frombuffer(labels.read(8, count), np.uint8)
-    known = about_items(_sidecar(root, split), count, [int(values.max())])
+    known = about_items(sidecar_path(root, NAME, split), count, [int(values.max())])
     first_highest = int(values.argmax())
     checked_label(int(values[first_highest]), known, f"{labels.path}, byte {8 + first_highest}")
     height, width, channels = (*shape, 1)[:3]
@@ -53,27 +47,30 @@ def open(root: Path, split: str) -> "Idx":
 
 def create(root: Path, split: str, about: About) -> PixelWriter:
     """Plain files; a sidecar keeps the names of the classes."""
-    folder = partial_folder(root, NAME, split)
-    refuse_existing(folder, [path for kind in ("images", "labels") if (path := _find_file(root, split, kind))])
-    shape = shape_to_write(folder, about)
+    existing = [path for kind in ("images", "labels") if (path := _find_file(root, split, kind))]
+    folder, shape = begin_folder(root, NAME, split, existing), shape_to_write(root, about)
     if len(about.classes) > _MOST_CLASSES:
         raise NetdynoError(
             f"{root}: expected at most {_MOST_CLASSES} classes for IDX, received {len(about.classes)}."
         )
     dimensions = (about.count, *shape) if shape[2] > 1 else (about.count, *shape[:2])
-    head, label_head = _head(dimensions), _head((about.count,))
-    names = [f"{_PREFIXES[split]}-images-idx{len(dimensions)}-ubyte", f"{_PREFIXES[split]}-labels-idx1-ubyte"]
+    image_name, label_name = (
+        f"{_PREFIXES[split]}-images-idx{len(dimensions)}-ubyte",
+        f"{_PREFIXES[split]}-labels-idx1-ubyte",
+    )
+    head = [
+        Piece(name=image_name, data=_head(dimensions)),
+        Piece(name=label_name, data=_head((about.count,))),
+        sidecar_piece(sidecar_path(root, NAME, split), about),
+    ]
 
-    def layout(first: int, images: Images, labels: Labels) -> list[Piece]:
-        begin = [Piece(name=names[0], data=head), Piece(name=names[1], data=label_head)]
-        begin.append(about_piece(_sidecar(root, split).name, about))
+    def layout(_: int, images: Images, labels: Labels) -> list[Piece]:
         return [
-            *(begin if first == 0 else []),
-            Piece(name=names[0], data=raw(images), at=len(head) + first * math.prod(shape)),
-            Piece(name=names[1], data=labels.astype(np.uint8).tobytes(), at=len(label_head) + first),
+            Piece(name=image_name, data=raw(images)),
+            Piece(name=label_name, data=labels.astype(np.uint8).tobytes()),
         ]
 
-    return PixelWriter(folder, about, layout)
+    return PixelWriter(folder, about, layout, head)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +83,6 @@ class Idx:
     labels: File
 
     def item(self, index: int) -> Item:
-        """Its pixels, copied from the file."""
         check_index(index, self.about, self.images.path)
         shape = self.about.shape or ()
         data = self.images.read(self.images_at + index * math.prod(shape), math.prod(shape))
@@ -95,7 +91,6 @@ class Idx:
         return Item(name=number_name(index), label=label, pixels=np.frombuffer(data, np.uint8).reshape(shape))
 
     def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
-        """Two reads for all of them."""
         check_range(first, last, self.about, self.images.path)
         shape = self.about.shape or ()
         data = self.images.read(self.images_at + first * math.prod(shape), (last - first) * math.prod(shape))
@@ -104,12 +99,8 @@ class Idx:
         return np.frombuffer(data, np.uint8).reshape(last - first, *shape), checked
 
 
-def _sidecar(root: Path, split: str) -> Path:
-    return root / f"{split}.{NAME}.json"
-
-
 def _find_file(root: Path, split: str, kind: str) -> Path | None:
-    """Under the published name, as unpacked by some tools (a dot for the second hyphen), or compressed."""
+    """Under the published name, the name that some tools unpack to (a dot for the second hyphen), or compressed."""
     ranks = (3, 4) if kind == "images" else (1,)
     stems = [f"{_PREFIXES[split]}-{kind}{mark}idx{rank}-ubyte" for rank in ranks for mark in "-."]
     paths = [root / (stem + end) for stem in stems for end in ("", ".gz")]
@@ -125,7 +116,7 @@ def _file(root: Path, split: str, kind: str) -> File:
 
 
 def _dimensions(file: File, ranks: tuple[int, ...]) -> list[int]:
-    """What the header says, if the file is as long as it says."""
+    """What the header says, if the file has the right size for it."""
     magic = file.read(0, 4)
     if magic[:3] != bytes((0, 0, _UBYTE)) or magic[3] not in ranks:
         expected = " or ".join(f"00 00 08 {rank:02x}" for rank in ranks)

@@ -1,20 +1,19 @@
-"""How a split lies in ImageNet's own archives: a tar of the classes' tars, a tar of validation images. Only read."""
+"""ImageNet's own archives: a tar with a tar for each class, and a tar of validation images. Read only."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from tarfile import TarInfo
 
 import numpy as np
 from numpy.typing import NDArray
 
+from netdyno.data.codecs.files import File
 from netdyno.data.codecs.images import check_complete
-from netdyno.data.codecs.spans import File
-from netdyno.data.codecs.tar_index import Member, member_at, members
-from netdyno.data.item import About, Item
-from netdyno.data.numbered import check_index
-from netdyno.data.pixel_writer import PixelWriter
+from netdyno.data.codecs.tar import members
+from netdyno.data.item import About, Item, check_index
+from netdyno.data.names import PackedNames
 from netdyno.data.sidecar import checked_label
 from netdyno.errors import NetdynoError
 
@@ -25,117 +24,108 @@ KIT_LABELS = "ILSVRC2012_validation_ground_truth.txt"  # the development kit's n
 _LARGEST_LABELS_BYTES = 2**26
 _CLASS = re.compile(r"(n\d{8})\.tar")
 _WNID = re.compile(r"n\d{8}")
+_Image = tuple[str, int, int]  # name, offset, size
 
 
 def find(root: Path) -> Sequence[str]:
-    """The splits whose archive is there."""
     return [split for split, name in ARCHIVES.items() if (root / name).is_file()]
 
 
 def open(root: Path, split: str) -> "Archived":
-    """Goes through all headers of the archive."""
+    """Reads all headers of the archive."""
     return _open_train(root) if split == "train" else _open_validation(root)
-
-
-def create(root: Path, split: str, about: About) -> PixelWriter:
-    """Nobody needs new archives of this kind."""
-    raise NetdynoError(f"{root}: expected a format that can be written, received {NAME}.", hint="Use tar instead.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Archived:
-    """A split in an archive, by where the headers of its images begin."""
+    """A split in an archive; a place is offset and size of an image."""
 
     about: About
     archive: File
+    names: PackedNames
     places: NDArray[np.int64]
     labels: NDArray[np.int32]
 
     def item(self, index: int) -> Item:
-        """Its file, byte for byte."""
         check_index(index, self.about, self.archive.path)
-        member = member_at(self.archive, int(self.places[index]))
-        if member is None:
-            raise self.archive.wrong(int(self.places[index]), "expected an image, received an archive that changed")
-        encoded = self.archive.read(member.data_at, member.size)
-        check_complete(encoded, f"{member.name} at byte {member.data_at} of {self.archive.path}")
-        return Item(name=_plain(member), label=int(self.labels[index]), encoded=encoded)
+        at, size = self.places[index].tolist()
+        encoded, name = self.archive.read(at, size), self.names[index].decode()
+        check_complete(encoded, f"{name} at byte {at} of {self.archive.path}")
+        return Item(name=name, label=int(self.labels[index]), encoded=encoded)
 
 
 class _Part(File):
     """A file in an archive, read as if it were alone."""
 
-    def __init__(self, archive: File, member: Member) -> None:
+    def __init__(self, archive: File, member: TarInfo) -> None:
         super().__init__(archive.path / member.name)
-        self._archive, self._member = archive, member
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Part, (self._archive, self._member)
+        self._archive, self._at, self._length = archive, member.offset_data, member.size
 
     @property
     def size(self) -> int:
-        return self._member.size
+        return self._length
 
     def read(self, offset: int, length: int) -> bytes:
-        """Exactly those bytes."""
         if length > self.size - offset:
             raise self.wrong(offset, f"expected {length} bytes, received {max(self.size - offset, 0)} to its end")
-        return self._archive.read(self._member.data_at + offset, length)
+        return self._archive.read(self._at + offset, length)
 
 
 def _open_train(root: Path) -> Archived:
     archive = File(root / ARCHIVES["train"])
     classes = _classes(archive)
-    places = [np.array(list(_places(archive, member)), np.int64) for member in classes.values()]
-    labels = np.repeat(np.arange(len(places), dtype=np.int32), [len(part) for part in places])
+    images = [_images(archive, member) for member in classes.values()]
+    labels = np.repeat(np.arange(len(images), dtype=np.int32), [len(part) for part in images])
     about = About(count=len(labels), classes=tuple(classes))
-    return Archived(about=about, archive=archive, places=np.concatenate(places), labels=labels)
+    return _archived(about, archive, [image for part in images for image in part], labels)
 
 
 def _open_validation(root: Path) -> Archived:
     archive = File(root / ARCHIVES["test"])
-    images = sorted(members(archive), key=_plain)
+    images = sorted((_plain(member), member.offset_data, member.size) for member in members(archive))
     if not images:
         raise archive.wrong(0, "expected images, received an archive without any")
     train = File(root / ARCHIVES["train"])
     known = tuple(_classes(train)) if train.path.is_file() else ()
     classes, labels = _labels(root, known, len(images))
-    about = About(count=len(images), classes=classes)
-    places = np.array([member.at for member in images], np.int64)
-    return Archived(about=about, archive=archive, places=places, labels=labels)
+    return _archived(About(count=len(images), classes=classes), archive, images, labels)
 
 
-def _classes(archive: File) -> dict[str, Member]:
-    """The classes' tars by WNID, sorted: a class's rank is its label."""
-    found: dict[str, Member] = {}
+def _archived(about: About, archive: File, images: list[_Image], labels: NDArray[np.int32]) -> Archived:
+    names = PackedNames([name.encode(errors="replace") for name, _, _ in images])
+    places = np.array([place for _, *place in images], np.int64)
+    return Archived(about=about, archive=archive, names=names, places=places, labels=labels)
+
+
+def _classes(archive: File) -> dict[str, TarInfo]:
+    """The tars of the classes by WNID, sorted: the rank of a class is its label."""
+    found: dict[str, TarInfo] = {}
     for member in members(archive):
         match = _CLASS.fullmatch(_plain(member))
         if match is None or match[1] in found:
-            raise archive.wrong(
-                member.at, f"expected a tar for each class as n01440764.tar, received {member.name!r}"
-            )
+            message = f"expected a tar for each class as n01440764.tar, received {member.name!r}"
+            raise archive.wrong(member.offset, message)
         found[match[1]] = member
     if not found:
         raise archive.wrong(0, "expected a tar for each class, received an archive without any")
     return dict(sorted(found.items()))
 
 
-def _places(archive: File, member: Member) -> Iterator[int]:
-    """Where the headers of a class's images begin in the whole archive."""
-    count = 0
-    for image in members(_Part(archive, member)):
-        yield member.data_at + image.at
-        count += 1
-    if not count:
-        raise archive.wrong(member.at, f"expected images in {member.name!r}, received none")
+def _images(archive: File, member: TarInfo) -> list[_Image]:
+    """The images of a class, with their offsets in the outer archive."""
+    part, begin = _Part(archive, member), member.offset_data
+    images = [(_plain(image), begin + image.offset_data, image.size) for image in members(part)]
+    if not images:
+        raise archive.wrong(member.offset, f"expected images in {member.name!r}, received none")
+    return images
 
 
-def _plain(member: Member) -> str:
+def _plain(member: TarInfo) -> str:
     return member.name.rpartition("/")[2]
 
 
 def _labels(root: Path, known: tuple[str, ...], count: int) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    """The classes, and the validation images' labels in the order of their names."""
+    """The classes, and the labels of the validation images in the order of their names."""
     path = next((root / name for name in (OWN_LABELS, KIT_LABELS) if (root / name).is_file()), None)
     if path is None:
         raise NetdynoError(

@@ -1,29 +1,27 @@
 """An LMDB database of Datum messages, keyed by number and name: `train_lmdb/data.mdb`.
 
-Pixels of one shape are kept as such, plane after plane, blue first: its framework decodes images so, and its tool for
-folders of them writes so. Its tool for CIFAR writes red first: what lies beside a database tells, if it must be told.
-Else images stay encoded."""
+Pixels of one shape are stored as such, plane after plane, blue first, as its framework decodes images and as its tool
+for folders writes them. The tool for CIFAR writes red first; a sidecar can say so. Other images are stored encoded."""
 
 import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from netdyno.data.codecs.files import File
 from netdyno.data.codecs.images import check_complete, encoded_of
-from netdyno.data.codecs.lmdb_pages import values
-from netdyno.data.codecs.protobuf import Message, bytes_field, number_field, signed
-from netdyno.data.codecs.spans import File
-from netdyno.data.item import SPLITS, About, Item, Pixels, Source, Writer, facts
-from netdyno.data.names import numbered_name, own_name
-from netdyno.data.numbered import check_index
-from netdyno.data.partial import partial_folder, refuse_existing, write_whole
-from netdyno.data.sidecar import about_items, check_labels, checked_label
+from netdyno.data.codecs.lmdb_index import lmdb_library, values
+from netdyno.data.codecs.protobuf import bytes_field, fields, number_field, signed
+from netdyno.data.item import SPLITS, About, Item, Pixels, Source, Writer, check_index
+from netdyno.data.names import PackedNames, numbered_name, own_name
+from netdyno.data.partial import begin_folder, sync_path
+from netdyno.data.sidecar import about_items, checked_label
 from netdyno.errors import NetdynoError
 
 NAME = "lmdb"
@@ -38,46 +36,41 @@ _NUMBERS = (_CHANNELS, _HEIGHT, _WIDTH, _LABEL, _ENCODED)
 
 
 def find(root: Path) -> Sequence[str]:
-    """The splits of which there is a database."""
     return [split for split in SPLITS if (_folder(root, split) / _DATABASE).is_file()]
 
 
 def open(root: Path, split: str) -> Source:
-    """Goes through the database's tree; through the images too where nothing beside them tells the classes."""
+    """Reads the keys of the database, and the images if no sidecar names the classes."""
     file = File(_folder(root, split) / _DATABASE)
-    found = list(values(file))
-    places = np.array([(value.offset, value.length) for value in found], np.int64).reshape(-1, 2)
-    keys = np.array([value.key for value in found], np.bytes_)
+    keys, places = values(file)
     shapes: set[Shape | None] = set()
-    about = about_items(file.path.with_name(_SIDECAR), len(found), _labels(file, places, shapes))
+    about = about_items(file.path.with_name(_SIDECAR), len(keys), _labels(file, places, shapes))
     if len(shapes) == 1 and (shape := shapes.pop()) is not None:
         about = replace(about, shape=shape)
     blue_first = _is_blue_first(file.path.with_name(_SIDECAR))
-    return Datums(about=about, file=file, keys=keys, places=places, blue_first=blue_first)
+    return Datums(about=about, file=file, keys=PackedNames(keys), places=places, blue_first=blue_first)
 
 
 def create(root: Path, split: str, about: About) -> Writer:
-    """The database grows under another name, and takes its own at the end."""
     if about.count > _MOST_ITEMS:
         raise NetdynoError(f"{NAME}: expected at most {_MOST_ITEMS} items, received {about.count}.")
-    folder = partial_folder(root, NAME, split)
-    refuse_existing(folder, [_folder(root, split)])
-    return DatumWriter(folder, _folder(root, split), about)
+    target = _folder(root, split)
+    return DatumWriter(begin_folder(root, NAME, split, [target]), target, about)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Datums:
-    """A split of messages; a place is offset and length in the database's file."""
+    """A split of messages; a place is offset and length in the file."""
 
     about: About
     file: File
-    keys: NDArray[np.bytes_]
+    keys: PackedNames
     places: NDArray[np.int64]
     blue_first: bool
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.file.path)
-        item = _item(self.file, self.places[index], bytes(self.keys[index]))
+        item = _item(self.file, self.places[index], self.keys[index])
         where = f"{self.file.path}, item {index}"
         checked_label(item.label, self.about, where)
         if item.pixels is not None and self.about.shape not in (None, item.pixels.shape):
@@ -92,14 +85,14 @@ class Datums:
 
 
 class DatumWriter:
-    """Every write is a transaction; what the database counts is what is safe."""
+    """Every write is a transaction, so what the database counts is safe."""
 
     def __init__(self, folder: Path, target: Path, about: About) -> None:
         self.wants_pixels = about.shape is not None
         self._folder, self._target, self._about = folder, target, about
         _claim(folder, about)
-        with _spoken(folder):
-            self._environment = _library().open(str(folder), map_size=_FIRST_MAP_BYTES)
+        with _as_one_line(folder):
+            self._environment = lmdb_library().open(str(folder), map_size=_FIRST_MAP_BYTES)
             self._done = int(self._environment.stat()["entries"])
 
     @property
@@ -107,16 +100,17 @@ class DatumWriter:
         return self._done
 
     def write(self, items: Sequence[Item]) -> None:
-        check_labels(items, self._about, self.done)
+        for index, item in enumerate(items, self.done):
+            checked_label(item.label, self._about, f"item {index} ('{item.name}')")
         pairs = [_pair(index, item) for index, item in enumerate(items, self.done)]
-        with _spoken(self._folder):
+        with _as_one_line(self._folder):
             while not self._commit(pairs):
                 self._environment.set_mapsize(2 * self._environment.info()["map_size"])
         self._done += len(pairs)
 
     def finish(self) -> None:
         self.close()
-        with _spoken(self._folder):
+        with _as_one_line(self._folder):
             (self._folder / _LOCK).unlink(missing_ok=True)
             os.rename(self._folder, self._target)
 
@@ -124,13 +118,13 @@ class DatumWriter:
         self._environment.close()
 
     def _commit(self, pairs: list[tuple[bytes, bytes]]) -> bool:
-        """False if the map is too small for them; then nothing was written."""
+        """False if the map is too small; then nothing was written."""
         try:
             with self._environment.begin(write=True) as transaction, transaction.cursor() as cursor:
                 _, added = cursor.putmulti(pairs, append=True)
                 if added != len(pairs):
-                    raise NetdynoError(f"{self._folder}: expected to be alone in writing it, another process is too.")
-        except _library().MapFullError:
+                    raise NetdynoError(f"{self._folder}: another process is writing this split too.")
+        except lmdb_library().MapFullError:
             return False
         return True
 
@@ -140,21 +134,21 @@ def _folder(root: Path, split: str) -> Path:
 
 
 def _claim(folder: Path, about: About) -> None:
-    """Begin, or continue if the same was begun; the library would not survive a damaged database."""
-    sidecar, said = folder / _SIDECAR, json.dumps({**facts(about), _ORDER: _BLUE_FIRST}).encode()
+    """Start, or continue if the same split was started; a damaged database would end the process."""
+    sidecar, said = folder / _SIDECAR, msgspec.json.encode({**asdict(about), _ORDER: _BLUE_FIRST})
     if not sidecar.exists():
-        write_whole(sidecar, said)
+        with _as_one_line(folder):
+            _write_whole(sidecar, said)
     elif sidecar.read_bytes() != said:
         message = f"{folder}: expected to continue {about.count} items, received another unfinished split."
         raise NetdynoError(message, hint=f"Delete {folder} to begin again.")
     database = File(folder / _DATABASE)
     if database.path.exists() and database.size:
-        for _ in values(database):
-            continue
+        values(database)
 
 
 def _is_blue_first(sidecar: Path) -> bool:
-    """As it is customary where nothing is told. A sidecar that does not tell was written when red came first."""
+    """The usual order, unless a sidecar says otherwise. A sidecar without the order is from the time of red first."""
     if not sidecar.exists():
         return True
     order = json.loads(sidecar.read_bytes()).get(_ORDER, _RED_FIRST)  # it was read before, and is an object
@@ -164,12 +158,12 @@ def _is_blue_first(sidecar: Path) -> bool:
 
 
 def _turned(pixels: Pixels) -> Pixels:
-    """Blue first if red was, and the other way round; what has no three colours stays."""
+    """With red and blue swapped; images without three colours stay."""
     return pixels[:, :, ::-1] if pixels.shape[2] == 3 else pixels
 
 
 def _labels(file: File, places: NDArray[np.int64], shapes: set[Shape | None]) -> Iterator[int]:
-    """Of all items; on the way it is seen which shapes they have."""
+    """The labels of all items; collects their shapes on the way."""
     for place in places:
         item = _item(file, place, b"")
         height, width, channels = (0, 0, 0) if item.pixels is None else item.pixels.shape
@@ -178,10 +172,10 @@ def _labels(file: File, places: NDArray[np.int64], shapes: set[Shape | None]) ->
 
 
 def _item(file: File, place: NDArray[np.int64], key: bytes) -> Item:
-    """The item in a Datum, its colours in the order that they have there."""
+    """The item in a Datum, its colours in the order they have there."""
     offset, length = (int(value) for value in place)
     where = f"{file.path}, value at byte {offset}"
-    datum = dict(Message(memoryview(file.read(offset, length)), where).fields())
+    datum = dict(fields(file.read(offset, length), where))
     data, numbers = _sorted_out(datum, where)
     name, label = own_name(key.decode(errors="replace")), signed(numbers.get(_LABEL, 0))
     if numbers.get(_ENCODED, 0):
@@ -194,17 +188,17 @@ def _item(file: File, place: NDArray[np.int64], key: bytes) -> Item:
     return Item(name=name, label=label, pixels=planes.transpose(1, 2, 0))
 
 
-def _sorted_out(datum: dict[int, int | Message], where: str) -> tuple[bytes, dict[int, int]]:
+def _sorted_out(datum: dict[int, int | bytes], where: str) -> tuple[bytes, dict[int, int]]:
     """A Datum's bytes and its numbers."""
     numbers = {field: value for field, value in datum.items() if isinstance(value, int)}
-    data = datum.get(_DATA, Message(memoryview(b""), where))
+    data = datum.get(_DATA, b"")
     if (
         isinstance(data, int)
         or _FLOATS in datum
         or any(field in datum and field not in numbers for field in _NUMBERS)
     ):
         raise NetdynoError(f"{where}: expected a Datum with bytes as its data, received fields {sorted(datum)}.")
-    return bytes(data.data), numbers
+    return data, numbers
 
 
 def _pair(index: int, item: Item) -> tuple[bytes, bytes]:
@@ -223,20 +217,19 @@ def _pair(index: int, item: Item) -> tuple[bytes, bytes]:
 
 
 @contextmanager
-def _spoken(folder: Path) -> Iterator[None]:
-    """What the library or the system refuses becomes one line."""
+def _as_one_line(folder: Path) -> Iterator[None]:
+    """Turn an error of the package or the operating system into one line."""
     try:
         yield
-    except (_library().Error, OSError) as error:
-        message = f"{folder}: expected to write, received: {error}. What was written before is safe."
-        raise NetdynoError(message, hint="When that is mended, the same command continues behind it.") from error
+    except (lmdb_library().Error, OSError) as error:
+        message = f"{folder}: cannot write: {error}. What was written before is safe."
+        raise NetdynoError(message, hint="Once that is fixed, the same command continues after it.") from error
 
 
-def _library() -> Any:
-    try:
-        import lmdb
-    except ImportError as error:
-        raise NetdynoError(
-            "expected lmdb to write a database, it is missing.", hint="pip install 'netdyno[data]'"
-        ) from error
-    return lmdb
+def _write_whole(path: Path, data: bytes) -> None:
+    """A small file that is there with all its bytes or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    draft.write_bytes(data)
+    sync_path(draft)
+    os.replace(draft, path)

@@ -1,20 +1,19 @@
-"""How a split lies in our own format: one file to be mapped into memory, pixels then labels behind a small header."""
+"""netdyno's own format: one file to be mapped into memory, pixels then labels after a small header."""
 
-import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import numpy as np
 
-from netdyno.data.codecs.spans import File
-from netdyno.data.item import SPLITS, About, Images, Item, Labels, facts
-from netdyno.data.numbered import check_index, check_range, number_name
-from netdyno.data.partial import Piece, is_unfinished, partial_folder, refuse_existing
-from netdyno.data.pixel_writer import PixelWriter, raw, shape_to_write
+from netdyno.data.codecs.files import File
+from netdyno.data.item import SPLITS, About, Images, Item, Labels, check_index, check_range
+from netdyno.data.names import number_name
+from netdyno.data.partial import Piece, begin_folder, is_unfinished
 from netdyno.data.sidecar import checked_label, checked_labels
+from netdyno.data.writer import PixelWriter, raw, shape_to_write
 
 NAME = "packed"
 MAGIC = b"NDPACK01"
@@ -24,51 +23,39 @@ LABEL_BYTES = 4
 
 
 def find(root: Path) -> Sequence[str]:
-    """The splits with a finished file."""
-    return [
-        split
-        for split in SPLITS
-        if _path(root, split).is_file() and not is_unfinished(partial_folder(root, NAME, split))
-    ]
+    return [split for split in SPLITS if _path(root, split).is_file() and not is_unfinished(root, NAME, split)]
 
 
 def open(root: Path, split: str) -> "Packed":
-    """Header and labels are checked, pixels could be anything."""
+    """Header and labels are checked; pixels can be anything."""
     file = File(_path(root, split))
     header, header_end = _header(file)
-    about, images_at = _about(file, header)
-    labels_at = images_at + about.count * math.prod(about.shape or ())
-    expected = {"images_at": images_at, "labels_at": labels_at}
-    if (
-        images_at < header_end
-        or images_at % ALIGNMENT_BYTES
-        or any(header.get(key) != expected[key] for key in expected)
-    ):
-        raise file.wrong(16, f"expected images and labels at fitting places, received {_places(header)}")
-    if file.size != labels_at + about.count * LABEL_BYTES:
-        end = labels_at + about.count * LABEL_BYTES
+    about = About(count=header.count, classes=header.classes, shape=header.shape)
+    labels_at = header.images_at + about.count * math.prod(header.shape)
+    end = labels_at + about.count * LABEL_BYTES
+    if header.images_at < header_end or header.images_at % ALIGNMENT_BYTES or header.labels_at != labels_at:
+        received = f"{header.images_at} and {header.labels_at}"
+        raise file.wrong(16, f"expected images and labels at fitting places, received {received}")
+    if file.size != end:
         raise file.wrong(min(end, file.size), f"expected a file of {end} bytes, received {file.size}")
     _check_labels(file, labels_at, about)
-    return Packed(about=about, file=file, images_at=images_at, labels_at=labels_at)
+    return Packed(about=about, file=file, images_at=header.images_at, labels_at=labels_at)
 
 
 def create(root: Path, split: str, about: About) -> PixelWriter:
-    """One file, in which every item has its place from the beginning."""
-    folder = partial_folder(root, NAME, split)
-    refuse_existing(folder, [_path(root, split)])
-    shape = shape_to_write(folder, about)
+    """One file, in which every item has its place from the start."""
+    folder = begin_folder(root, NAME, split, [_path(root, split)])
+    name, image_bytes = _path(root, split).name, math.prod(shape_to_write(root, about))
     images_at, head = _head(about)
-    labels_at = images_at + about.count * math.prod(shape)
+    labels_at = images_at + about.count * image_bytes
 
     def layout(first: int, images: Images, labels: Labels) -> list[Piece]:
-        name, image_bytes = _path(root, split).name, math.prod(shape)
         return [
-            *([Piece(name=name, data=head)] if first == 0 else []),
             Piece(name=name, data=raw(images), at=images_at + first * image_bytes),
             Piece(name=name, data=labels.astype("<i4").tobytes(), at=labels_at + first * LABEL_BYTES),
         ]
 
-    return PixelWriter(folder, about, layout)
+    return PixelWriter(folder, about, layout, [Piece(name=name, data=head)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +68,6 @@ class Packed:
     labels_at: int
 
     def item(self, index: int) -> Item:
-        """Its pixels, copied from the file."""
         check_index(index, self.about, self.file.path)
         shape = self.about.shape or ()
         size = math.prod(shape)
@@ -91,7 +77,6 @@ class Packed:
         return Item(name=number_name(index), label=label, pixels=pixels)
 
     def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
-        """Two reads for all of them."""
         check_range(first, last, self.about, self.file.path)
         shape, count = self.about.shape or (), last - first
         data = self.file.read(self.images_at + first * math.prod(shape), count * math.prod(shape))
@@ -100,23 +85,32 @@ class Packed:
         return np.frombuffer(data, np.uint8).reshape(count, *shape), checked
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Header(About):
+    """What the file says of itself, as JSON."""
+
+    shape: tuple[int, int, int]
+    images_at: int
+    labels_at: int
+
+
 def _path(root: Path, split: str) -> Path:
     return root / f"{split}.packed"
 
 
 def _head(about: About) -> tuple[int, bytes]:
-    """Where images begin, and all bytes before."""
+    """Where images begin, and all bytes before them."""
     images_at = 0
-    while True:  # the header holds where it ends: its own length may move that
+    while True:  # the header says where it ends, so its own length may move that
         labels_at = images_at + about.count * math.prod(about.shape or ())
-        header = json.dumps({**facts(about), "images_at": images_at, "labels_at": labels_at}).encode()
+        header = msgspec.json.encode({**asdict(about), "images_at": images_at, "labels_at": labels_at})
         head = MAGIC + len(header).to_bytes(8, "little") + header
         if len(head) <= images_at:
             return images_at, head.ljust(images_at, b"\0")
         images_at += -(-(len(head) - images_at) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
-def _header(file: File) -> tuple[dict[str, Any], int]:
+def _header(file: File) -> tuple[_Header, int]:
     start = file.read(0, 16)
     if start[:8] != MAGIC:
         raise file.wrong(0, f"expected a packed file that begins {MAGIC!r}, received {start[:8]!r}")
@@ -124,29 +118,12 @@ def _header(file: File) -> tuple[dict[str, Any], int]:
     if length > min(file.size - 16, LARGEST_HEADER_BYTES):
         raise file.wrong(8, f"expected a header within the file of {file.size} bytes, received one of {length}")
     try:
-        header = json.loads(file.read(16, length))
+        header = msgspec.json.decode(file.read(16, length), type=_Header)
     except (ValueError, RecursionError) as error:
-        raise file.wrong(16, f"expected a header in JSON, received: {error}") from error
-    if not isinstance(header, dict):
-        raise file.wrong(16, f"expected a header in JSON with names, received a {type(header).__name__}")
+        raise file.wrong(16, f"expected count, classes and shape in a JSON header, received: {error}") from error
+    if not header.classes or min(header.count, *header.shape) < 1:
+        raise file.wrong(16, f"expected count, classes and shape above 0, received {str(header)[:80]}")
     return header, 16 + length
-
-
-def _about(file: File, header: dict[str, Any]) -> tuple[About, int]:
-    match header:
-        case {"count": int(count), "classes": [*classes], "shape": [int(height), int(width), int(channels)]} if (
-            min(count, height, width, channels) > 0
-            and classes
-            and all(isinstance(name, str) for name in classes)
-            and type(header.get("images_at")) is int
-        ):
-            about = About(count=count, classes=tuple(classes), shape=(height, width, channels))
-            return about, header["images_at"]
-    raise file.wrong(16, f"expected count, classes and shape in the header, received {str(header)[:80]}")
-
-
-def _places(header: dict[str, Any]) -> str:
-    return " and ".join(str(header.get(key))[:40] for key in ("images_at", "labels_at"))
 
 
 def _check_labels(file: File, labels_at: int, about: About) -> None:

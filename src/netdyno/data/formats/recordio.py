@@ -1,7 +1,7 @@
 """Records of images in one file, with an index beside it: `train.rec` and `train.idx`.
 
-A record may hold the mark that begins records: there it is taken out, and what is before and behind it are records of
-their own, flagged as parts. Labels are floats, so at most 2^24 classes are told apart."""
+Where a record contains the mark that begins records, the mark is taken out and the record is stored in parts, flagged
+as such. Labels are floats, so there can be at most 2^24 classes."""
 
 import struct
 from collections.abc import Iterator, Sequence
@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from netdyno.data.codecs.files import LARGEST_BYTES, File
 from netdyno.data.codecs.images import check_complete, encoded_of
-from netdyno.data.codecs.spans import LARGEST_BYTES, File
-from netdyno.data.item import SPLITS, About, Item, Source, Writer, facts
+from netdyno.data.item import SPLITS, About, Item, Source, Writer, check_index
 from netdyno.data.names import suffixes_of
-from netdyno.data.numbered import check_index
-from netdyno.data.partial import PartialSplit, Piece, partial_folder, refuse_existing
-from netdyno.data.sidecar import about_items, about_piece, check_labels, checked_label
+from netdyno.data.partial import PartialSplit, Piece, begin_folder, is_unfinished
+from netdyno.data.sidecar import about_items, checked_label, sidecar_path, sidecar_piece
+from netdyno.data.writer import SplitWriter
 from netdyno.errors import NetdynoError
 
 NAME = "recordio"
@@ -32,25 +32,32 @@ _MOST_CLASSES = 2**24
 
 
 def find(root: Path) -> Sequence[str]:
-    """The splits of which there are records."""
-    there = [split for split in SPLITS if (root / f"{split}.rec").is_file()]
-    return [split for split in there if not partial_folder(root, NAME, split).exists()]
+    return [split for split in SPLITS if (root / f"{split}.rec").is_file() and not is_unfinished(root, NAME, split)]
 
 
 def open(root: Path, split: str) -> Source:
-    """Goes through the headers of all records; an index, where there is one, must agree."""
+    """Reads the headers of all records; if there is an index, it must agree."""
     file = File(root / f"{split}.rec")
     places = np.array(list(_walk(file)), np.int64).reshape(-1, 2)
     _check_index(root / f"{split}.idx", places[:, 0])
     labels = (_item(file, int(at), int(end)).label for at, end in places)
-    return Records(about=about_items(root / _sidecar(split), len(places), labels), file=file, places=places)
+    return Records(about=about_items(sidecar_path(root, NAME, split), len(places), labels), file=file, places=places)
 
 
 def create(root: Path, split: str, about: About) -> Writer:
     """One file, whatever its size."""
     if len(about.classes) > _MOST_CLASSES:
         raise NetdynoError(f"{NAME}: expected at most {_MOST_CLASSES} classes, received {len(about.classes)}.")
-    return RecordWriter(root, split, about)
+    records, index = f"{split}.rec", f"{split}.idx"
+    folder = begin_folder(root, NAME, split, [root / records, root / index])
+
+    def layout(partial: PartialSplit, items: Sequence[Item]) -> list[Piece]:
+        data = [_record(number, item) for number, item in enumerate(items, partial.done)]
+        starts = np.cumsum([partial.sizes.get(records, 0), *map(len, data)]).tolist()[:-1]
+        lines = [f"{number}\t{at}\n" for number, at in enumerate(starts, partial.done)]
+        return [Piece(name=records, data=b"".join(data)), Piece(name=index, data="".join(lines).encode())]
+
+    return SplitWriter(folder, about, layout, [sidecar_piece(sidecar_path(root, NAME, split), about)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -67,51 +74,6 @@ class Records:
         item = _item(self.file, at, end)
         checked_label(item.label, self.about, f"{self.file.path}, item {index}, record at byte {at}")
         return item
-
-
-class RecordWriter:
-    """Appends to records and index at the same time."""
-
-    wants_pixels = False
-
-    def __init__(self, root: Path, split: str, about: About) -> None:
-        self._about, self._name = about, split
-        folder = partial_folder(root, NAME, split)
-        refuse_existing(folder, [root / f"{split}.rec", root / f"{split}.idx"])
-        self._split = PartialSplit(folder, facts(about))
-
-    @property
-    def done(self) -> int:
-        return self._split.done
-
-    def write(self, items: Sequence[Item]) -> None:
-        if not items:
-            return
-        check_labels(items, self._about, self.done)
-        records = [_record(index, item) for index, item in enumerate(items, self.done)]
-        ends = np.cumsum([self._size("rec"), *map(len, records)]).tolist()
-        index = "".join(f"{number}\t{at}\n" for number, at in enumerate(ends[:-1], self.done))
-        pieces = [self._piece("rec", b"".join(records)), self._piece("idx", index.encode())]
-        self._split.write(pieces, len(records))
-
-    def finish(self) -> None:
-        if not self._split.state:
-            empty = [self._piece(suffix, b"") for suffix in ("rec", "idx") if not self._size(suffix)]
-            self._split.write([*empty, about_piece(_sidecar(self._name), self._about)], 0, {"ended": True})
-        self._split.finish()
-
-    def close(self) -> None:
-        self._split.close()
-
-    def _size(self, suffix: str) -> int:
-        return self._split.sizes.get(f"{self._name}.{suffix}", 0)
-
-    def _piece(self, suffix: str, data: bytes) -> Piece:
-        return Piece(name=f"{self._name}.{suffix}", data=data, at=self._size(suffix))
-
-
-def _sidecar(split: str) -> str:
-    return f"{split}.{NAME}.json"
 
 
 def _walk(file: File) -> Iterator[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Which formats there are, by the names users type, and which of them lies in a folder."""
+"""Which formats are there, and which of them does a folder hold?"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,46 +17,45 @@ from netdyno.data.formats import (
     tar_shards,
     tfrecord,
 )
-from netdyno.data.item import Format, Source
+from netdyno.data.item import Format, ReadFormat, Source
 from netdyno.errors import NetdynoError, unknown
 
 _OF_PIXELS: tuple[Format, ...] = (idx, cifar, packed)
 _OF_EITHER: tuple[Format, ...] = (lmdb_datum,)
 _OF_ENCODED: tuple[Format, ...] = (tar_shards, recordio, tfrecord, cntk_map)
-_ONLY_READ: tuple[Format, ...] = (cifar_pickle, ilsvrc)
-# Looked for in this order: nearly every folder with images in it could be taken for one of these, so they are last.
-_ALL = (*_OF_PIXELS, *_OF_EITHER, *_OF_ENCODED, *_ONLY_READ, image_folder)
-_BY_NAME: Mapping[str, Format] = MappingProxyType({known.NAME: known for known in _ALL})
+_READ_ONLY: tuple[ReadFormat, ...] = (cifar_pickle, ilsvrc)
+_WRITTEN: tuple[Format, ...] = (*_OF_PIXELS, *_OF_EITHER, *_OF_ENCODED, image_folder)
+# In the order in which a folder is checked for them. Image folders are last: almost any folder of images is one.
+_ALL: tuple[ReadFormat, ...] = (*_WRITTEN[:-1], *_READ_ONLY, image_folder)
+_BY_NAME: Mapping[str, ReadFormat] = MappingProxyType({known.NAME: known for known in _ALL})
 
 
-def formats() -> Mapping[str, Format]:
-    """By name."""
+def formats() -> Mapping[str, ReadFormat]:
     return _BY_NAME
 
 
 def written_formats() -> list[str]:
-    """Names of those that can also be written."""
-    return [known.NAME for known in _ALL if known not in _ONLY_READ]
+    return [known.NAME for known in _WRITTEN]
 
 
 def needs_pixels(name: str) -> bool:
-    """Whether images lie in it as plain numbers, all of one shape."""
+    """Whether a format stores pixels, all of one shape."""
     return name in [known.NAME for known in _OF_PIXELS]
 
 
 def takes_pixels(name: str) -> bool:
-    """Whether they may; elsewhere images stay as they were encoded."""
+    """Whether a format can store pixels; the others store encoded images."""
     return name in [known.NAME for known in (*_OF_PIXELS, *_OF_EITHER)]
 
 
 def format_to_write(name: str) -> Format:
-    """The format of that name, or an error with the nearest one that can be written."""
+    """The format of that name; the error for an unknown name suggests the nearest one."""
     if name not in written_formats():
         raise unknown("format to write", name, written_formats())
-    return formats()[name]
+    return next(known for known in _WRITTEN if name == known.NAME)
 
 
-def format_in(root: Path) -> Format:
+def format_in(root: Path) -> ReadFormat:
     """The format of the dataset that lies in a folder."""
     if not root.is_dir():
         raise NetdynoError(

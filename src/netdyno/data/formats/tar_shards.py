@@ -1,105 +1,83 @@
-"""Tar archives in which each image has a file and its label another: NAME.jpg and NAME.cls in `train-00000.tar` …"""
+"""Tar archives with two files for each item, the image and its label: NAME.jpg and NAME.cls in `train-00000.tar` …"""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from tarfile import BLOCKSIZE, TarInfo
 
 import numpy as np
 from numpy.typing import NDArray
 
+from netdyno.data.codecs.files import File
 from netdyno.data.codecs.images import check_complete, encoded_of
-from netdyno.data.codecs.spans import File
-from netdyno.data.codecs.tar_index import BLOCK_BYTES, Member, header, member_at, members, padding
-from netdyno.data.item import SPLITS, About, Item, Source, Writer
-from netdyno.data.names import numbered_name, own_name
-from netdyno.data.numbered import check_index
-from netdyno.data.partial import partial_folder, refuse_existing
-from netdyno.data.shards import Shards, ShardWriter
-from netdyno.data.sidecar import about_items, check_labels, checked_label
+from netdyno.data.codecs.tar import header, members, padding
+from netdyno.data.item import SPLITS, About, Item, Source, Writer, check_index
+from netdyno.data.names import IMAGE_SUFFIXES, PackedNames, numbered_name, own_name
+from netdyno.data.partial import begin_folder, is_unfinished
+from netdyno.data.sidecar import about_items, checked_label, sidecar_path, sidecar_piece
+from netdyno.data.writer import ShardLayout, SplitWriter
 from netdyno.errors import NetdynoError
 
 NAME = "tar"
-
 LARGEST_SHARD_BYTES = 256 * 2**20
-_IMAGES = (".jpg", ".jpeg", ".png")
 _LABEL = ".cls"
 _LONGEST_LABEL = 20
 
 
 def find(root: Path) -> Sequence[str]:
-    """The splits of which there are archives."""
-    return [split for split in SPLITS if _present(root, split) and not partial_folder(root, NAME, split).exists()]
+    return [split for split in SPLITS if _present(root, split) and not is_unfinished(root, NAME, split)]
 
 
 def open(root: Path, split: str) -> Source:
-    """Goes through the headers of all archives."""
+    """Reads the headers of all archives, and the labels if no sidecar names the classes."""
     archives = tuple(File(path) for path in _complete(_present(root, split), root, split))
-    found = [(number, *pair) for number, archive in enumerate(archives) for pair in _pairs(archive)]
-    places = np.array(found, np.int64).reshape(-1, 3)
-    labels = (_label(archives[number], _member(archives[number], at)) for number, _, at in found)
-    return Archives(about=about_items(root / _sidecar(split), len(found), labels), archives=archives, places=places)
+    names, places = list[bytes](), list[tuple[int, int, int, int, int]]()
+    for number, archive in enumerate(archives):
+        for image, label in _pairs(archive):
+            names.append(image.name.encode(errors="replace"))
+            places.append((number, image.offset_data, image.size, label.offset_data, label.size))
+    labels = (_label(archives[number], at, size) for number, _, _, at, size in places)
+    return Archives(
+        about=about_items(sidecar_path(root, NAME, split), len(places), labels),
+        archives=archives,
+        names=PackedNames(names),
+        places=np.array(places, np.int64).reshape(-1, 5),
+    )
 
 
 def create(root: Path, split: str, about: About) -> Writer:
     """Archives of 1,000 items or 256 MiB."""
-    folder = partial_folder(root, NAME, split)
-    refuse_existing(folder, _present(root, split))
-    shards = Shards(
+    folder = begin_folder(root, NAME, split, _present(root, split))
+    layout = ShardLayout(
         name_of=lambda number: _shard_name(split, number),
-        sidecar=_sidecar(split),
+        record_of=_record,
+        count=about.count,
         largest_bytes=LARGEST_SHARD_BYTES,
-        end=bytes(2 * BLOCK_BYTES),
+        end=bytes(2 * BLOCKSIZE),
     )
-    return ArchiveWriter(ShardWriter(folder, about, shards), about)
+    return SplitWriter(folder, about, layout, [sidecar_piece(sidecar_path(root, NAME, split), about)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Archives:
-    """A split in archives; a place is the archive and where the headers of image and label begin."""
+    """A split in archives; a place is the archive, then offset and size of image and label."""
 
     about: About
     archives: tuple[File, ...]
+    names: PackedNames
     places: NDArray[np.int64]
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.archives[0].path)
-        number, image_at, label_at = self.places[index].tolist()
-        archive = self.archives[number]
-        image = _member(archive, image_at)
-        label = _label(archive, _member(archive, label_at))
+        number, image_at, image_size, label_at, label_size = self.places[index].tolist()
+        archive, name = self.archives[number], self.names[index].decode()
+        label = _label(archive, label_at, label_size)
         checked_label(label, self.about, f"{archive.path}, item {index}, byte {label_at}")
-        encoded = archive.read(image.data_at, image.size)
-        check_complete(encoded, f"{image.name} in {archive.path}, byte {image_at}")
-        return Item(name=own_name(image.name), label=label, encoded=encoded)
-
-
-class ArchiveWriter:
-    """Turns items into pairs of files."""
-
-    wants_pixels = False
-
-    def __init__(self, shards: ShardWriter, about: About) -> None:
-        self._shards, self._about = shards, about
-
-    @property
-    def done(self) -> int:
-        return self._shards.done
-
-    def write(self, items: Sequence[Item]) -> None:
-        check_labels(items, self._about, self.done)
-        self._shards.write([_pair(index, item) for index, item in enumerate(items, self.done)])
-
-    def finish(self) -> None:
-        self._shards.finish()
-
-    def close(self) -> None:
-        self._shards.close()
-
-
-def _sidecar(split: str) -> str:
-    return f"{split}.{NAME}.json"
+        encoded = archive.read(image_at, image_size)
+        check_complete(encoded, f"{name} in {archive.path}, byte {image_at}")
+        return Item(name=own_name(name), label=label, encoded=encoded)
 
 
 def _shard_name(split: str, number: int) -> str:
@@ -112,51 +90,41 @@ def _present(root: Path, split: str) -> list[Path]:
 
 
 def _complete(paths: list[Path], root: Path, split: str) -> list[Path]:
-    """The archives, if none between the first and the last is missing."""
+    """The archives, if none before the last is missing."""
     if not paths:
         raise NetdynoError(f"{root}: expected archives {_shard_name(split, 0)} and so on, received none.")
     numbers = {int(path.stem.rpartition("-")[2]) for path in paths}
     if missing := set(range(max(numbers) + 1)) - numbers:
-        raise NetdynoError(
-            f"{root}: expected {_shard_name(split, min(missing))} before {paths[-1].name}, it is missing."
-        )
+        name = _shard_name(split, min(missing))
+        raise NetdynoError(f"{root}: expected {name} before {paths[-1].name}, it is missing.")
     return paths
 
 
-def _pairs(archive: File) -> Iterator[tuple[int, int]]:
-    """Where image and label of each item begin. They are neighbours, with the same name up to its first dot."""
+def _pairs(archive: File) -> Iterator[tuple[TarInfo, TarInfo]]:
+    """Image and label of each item. They are neighbours, with the same name up to its first dot."""
     for key, group in groupby(members(archive), key=_key):
         together = list(group)
-        images = [member.at for member in together if member.name.lower().endswith(_IMAGES)]
-        labels = [member.at for member in together if member.name.lower().endswith(_LABEL)]
+        images = [member for member in together if member.name.lower().endswith(IMAGE_SUFFIXES)]
+        labels = [member for member in together if member.name.lower().endswith(_LABEL)]
         if (len(images), len(labels)) != (1, 1):
             found = ", ".join(member.name for member in together)[:200]
-            raise archive.wrong(together[0].at, f"expected an image and a label for {key!r}, received {found}")
+            raise archive.wrong(together[0].offset, f"expected an image and a label for {key!r}, received {found}")
         yield images[0], labels[0]
 
 
-def _key(member: Member) -> str:
+def _key(member: TarInfo) -> str:
     folder, slash, name = member.name.rpartition("/")
     return folder + slash + name.partition(".")[0]
 
 
-def _member(archive: File, at: int) -> Member:
-    member = member_at(archive, at)
-    if member is None:
-        raise archive.wrong(at, "expected a file's header as before, received the end of the archive")
-    return member
+def _label(archive: File, at: int, size: int) -> int:
+    text = archive.read(at, size).strip() if size <= _LONGEST_LABEL else b""
+    if not text.isdigit():
+        raise archive.wrong(at, f"expected the digits of a label in a {_LABEL} file, received something else")
+    return int(text)
 
 
-def _label(archive: File, member: Member) -> int:
-    """Decimal digits."""
-    if member.size <= _LONGEST_LABEL:
-        text = archive.read(member.data_at, member.size).strip()
-        if text.isdigit():
-            return int(text)
-    raise archive.wrong(member.data_at, f"expected a label's digits in {member.name}, received something else")
-
-
-def _pair(index: int, item: Item) -> bytes:
+def _record(index: int, item: Item) -> bytes:
     encoded, label = encoded_of(item), b"%d" % item.label
     name = numbered_name(index, item.name, encoded)
     stem = name.rpartition(".")[0]

@@ -1,6 +1,6 @@
 """Shards of checksummed records, each an Example with an encoded image: `train-00000-of-00010` and so on.
 
-Labels begin at 0 in `image/class/label`, and every class counts (no background class before them)."""
+Labels in `image/class/label` begin at 0, without a background class before them."""
 
 import functools
 import re
@@ -8,20 +8,19 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from netdyno.data.codecs.files import LARGEST_BYTES, File
 from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.optional import optional_module
 from netdyno.data.codecs.protobuf import bytes_field, bytes_head, is_number, signed, spans, varint, varints
-from netdyno.data.codecs.spans import LARGEST_BYTES, File
-from netdyno.data.item import SPLITS, About, Item, Source, Writer
+from netdyno.data.item import SPLITS, About, Item, Source, Writer, check_index
 from netdyno.data.names import suffixes_of
-from netdyno.data.numbered import check_index
-from netdyno.data.partial import partial_folder, refuse_existing
-from netdyno.data.shards import ITEMS_A_SHARD, Shards, ShardWriter
-from netdyno.data.sidecar import about_items, check_labels, checked_label
+from netdyno.data.partial import begin_folder, is_unfinished
+from netdyno.data.sidecar import about_items, checked_label, sidecar_path, sidecar_piece
+from netdyno.data.writer import ITEMS_PER_SHARD, ShardLayout, SplitWriter
 from netdyno.errors import NetdynoError
 
 NAME = "tfrecord"
@@ -34,26 +33,29 @@ _FORMATS = {".jpg": b"JPEG", ".png": b"PNG"}
 
 
 def find(root: Path) -> Sequence[str]:
-    """The splits of which there are shards."""
-    return [split for split in SPLITS if _present(root, split) and not partial_folder(root, NAME, split).exists()]
+    return [split for split in SPLITS if _present(root, split) and not is_unfinished(root, NAME, split)]
 
 
 def open(root: Path, split: str) -> Source:
-    """Goes through all records' lengths; through the records too where nothing beside them tells the classes."""
+    """Reads the lengths of all records, and the records if no sidecar names the classes."""
     files = tuple(File(path) for path in _complete(_present(root, split), root, split))
     walked = [(number, *place) for number, file in enumerate(files) for place in _walk(file)]
     places = np.array(walked, np.int64).reshape(-1, 3)
     labels = (_item(files[number], (at, length), "").label for number, at, length in walked)
-    return Records(about=about_items(root / _sidecar(split), len(places), labels), files=files, places=places)
+    about = about_items(sidecar_path(root, NAME, split), len(places), labels)
+    return Records(about=about, files=files, places=places)
 
 
 def create(root: Path, split: str, about: About) -> Writer:
-    """Shards of 1,000 items, the last one excepted."""
-    count = max(1, -(-about.count // ITEMS_A_SHARD))
-    folder = partial_folder(root, NAME, split)
-    refuse_existing(folder, _present(root, split))
-    shards = Shards(name_of=lambda number: _shard_name(split, number, count), sidecar=_sidecar(split))
-    return RecordWriter(ShardWriter(folder, about, shards), about)
+    """Shards of 1,000 items; the last may have fewer."""
+    shards = max(1, -(-about.count // ITEMS_PER_SHARD))
+    layout = ShardLayout(
+        name_of=lambda number: _shard_name(split, number, shards),
+        record_of=lambda _, item: _record(_example(item)),
+        count=about.count,
+    )
+    folder = begin_folder(root, NAME, split, _present(root, split))
+    return SplitWriter(folder, about, layout, [sidecar_piece(sidecar_path(root, NAME, split), about)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,33 +74,6 @@ class Records:
         return item
 
 
-class RecordWriter:
-    """Turns items into records."""
-
-    wants_pixels = False
-
-    def __init__(self, shards: ShardWriter, about: About) -> None:
-        self._shards, self._about = shards, about
-
-    @property
-    def done(self) -> int:
-        return self._shards.done
-
-    def write(self, items: Sequence[Item]) -> None:
-        check_labels(items, self._about, self.done)
-        self._shards.write([_record(_example(item)) for item in items])
-
-    def finish(self) -> None:
-        self._shards.finish()
-
-    def close(self) -> None:
-        self._shards.close()
-
-
-def _sidecar(split: str) -> str:
-    return f"{split}.{NAME}.json"
-
-
 def _shard_name(split: str, number: int, count: int) -> str:
     return f"{split}-{number:05d}-of-{count:05d}"
 
@@ -109,7 +84,7 @@ def _present(root: Path, split: str) -> list[Path]:
 
 
 def _complete(paths: list[Path], root: Path, split: str) -> list[Path]:
-    """The shards, if all are there and of one writing."""
+    """The shards, if none is missing and none is left over from another set."""
     if not paths:
         raise NetdynoError(f"{root}: expected shards {_shard_name(split, 0, 1)} or more, received none.")
     count = int(paths[0].name[-5:])
@@ -122,7 +97,7 @@ def _complete(paths: list[Path], root: Path, split: str) -> list[Path]:
 
 
 def _walk(file: File) -> Iterator[tuple[int, int]]:
-    """Offset and length of a shard's records; the lengths have checksums of their own."""
+    """Offset and length of the records; lengths have checksums of their own."""
     at = 0
     while at < file.size:
         head = file.read(at, _HEAD.size)
@@ -137,7 +112,7 @@ def _walk(file: File) -> Iterator[tuple[int, int]]:
 
 
 def _item(file: File, place: tuple[int, int], name: str) -> Item:
-    """The item in a record; `name` is for those that do not tell theirs."""
+    """The item in a record; `name` is used if the record has none."""
     at, length = place
     data = file.read(at + _HEAD.size, length + _TAIL.size)
     if _masked_checksum(data[:length]) != _TAIL.unpack_from(data, length)[0]:
@@ -151,7 +126,7 @@ def _item(file: File, place: tuple[int, int], name: str) -> Item:
 
 
 class _Features:
-    """Where those of an Example lie in its bytes, by name."""
+    """Where the features of an Example lie in its bytes, by name."""
 
     def __init__(self, data: bytes, length: int, where: str) -> None:
         self.by_name: dict[str, tuple[int, int]] = {}
@@ -212,7 +187,7 @@ def _example(item: Item) -> bytes:
 
 @functools.lru_cache(maxsize=2**16)
 def _feature_head(name: bytes, kind: int, length: int) -> bytes:
-    """All that stands before a feature's value of so many bytes: it is the innermost of five, and never copied."""
+    """All that precedes the value of a feature: it is the innermost of five messages, and so is never copied."""
     value = bytes_head(1, length)
     values = bytes_head(kind, len(value) + length) + value
     feature = bytes_head(2, len(values) + length) + values
@@ -226,15 +201,6 @@ def _record(example: bytes) -> bytes:
 
 
 def _masked_checksum(data: bytes) -> int:
-    """CRC-32C, rotated and shifted, so that data which holds checksums does not check itself."""
-    crc: int = _library().value(data)
+    """CRC-32C, rotated and shifted: a checksum over data that holds checksums would be weak."""
+    crc: int = optional_module("google_crc32c", "google-crc32c", "for the checksums of records").value(data)
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-
-
-def _library() -> Any:
-    try:
-        import google_crc32c
-    except ImportError as error:
-        message = "expected google-crc32c for the checksums of records, it is missing."
-        raise NetdynoError(message, hint="pip install 'netdyno[data]'") from error
-    return google_crc32c
