@@ -26,11 +26,10 @@ from formats_against import compare, comparisons, cores
 from formats_photos import make_photos
 from formats_tools import Tools
 
-from netdyno.data.convert import Target, convert_split
-from netdyno.data.formats import format_to_write, formats, needs_pixels, open_split, written_formats
-from netdyno.data.images import pixels_of
+from netdyno.data.codecs.images import pixels_of
+from netdyno.data.convert import Target, blocks, convert_split
+from netdyno.data.formats.registry import format_to_write, formats, needs_pixels, open_split, written_formats
 from netdyno.data.item import Item, PixelSource, Source
-from netdyno.data.pixel_blocks import blocks
 from netdyno.data.recipe import cut
 
 SIZE = 224  # to which photos are cut where a format needs one shape

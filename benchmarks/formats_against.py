@@ -13,8 +13,8 @@ from typing import NamedTuple
 from against_bare import Block, Side, median_interval
 from formats_tools import Tools
 
-from netdyno.data.formats import formats, open_split
-from netdyno.data.images import size_of
+from netdyno.data.codecs.images import size_of
+from netdyno.data.formats.registry import formats, open_split
 from netdyno.data.item import Source
 
 HERE = Path(__file__).parent

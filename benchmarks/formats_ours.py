@@ -9,9 +9,9 @@ from pathlib import Path
 
 from formats_side import serve
 
+from netdyno.data.codecs.images import pixels_of
 from netdyno.data.convert import Target, convert_split
-from netdyno.data.formats import formats, open_split
-from netdyno.data.images import pixels_of
+from netdyno.data.formats.registry import formats, open_split
 from netdyno.data.item import Item, PixelSource, Source
 
 BLOCK = 2048  # images of one shape that are read at a time

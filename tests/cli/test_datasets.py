@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import hear_ctrl_c
 from tests.data.samples import encoded_items, write
 
-from netdyno.data import formats, image_folder
+from netdyno.data.formats import image_folder, registry
 
 
 def _convert_in_background(netdyno, *arguments):
@@ -76,7 +76,7 @@ def test_shapes_are_drawn_into_a_format_and_a_second_time_are_there(netdyno):
     assert done.returncode == 0, done.stderr
     assert "train: 100 images" in done.stdout
     folder = netdyno.home / "datasets" / "shapes-cifar10" / "idx"
-    source = formats.open_split(folder, "test")
+    source = registry.open_split(folder, "test")
     assert (source.about.count, source.about.shape) == (100, (32, 32, 3))
     assert "has it already" in netdyno("datasets", "get", "shapes-cifar10", "--to", "idx", "--count", "100").stdout
 
@@ -86,14 +86,14 @@ def test_a_folder_is_converted_beside_itself_at_a_size(netdyno, tmp_path):
     done = netdyno("datasets", "convert", str(tmp_path / "photos"), "--to", "packed", "--size", "8")
     assert done.returncode == 0, done.stderr
     assert "train: 70 images, each cut to 8×8 in" in done.stdout
-    assert formats.open_split(tmp_path / "photos-packed", "train").about.shape == (8, 8, 3)
+    assert registry.open_split(tmp_path / "photos-packed", "train").about.shape == (8, 8, 3)
 
 
 def test_only_the_split_that_was_asked_for_is_converted(netdyno, tmp_path):
     out = tmp_path / "out"
     arguments = ("convert", "shapes", "--to", "packed", "--out", str(out), "--split", "test", "--count", "10")
     assert netdyno("datasets", *arguments).returncode == 0
-    assert formats.format_in(out).find(out) == ["test"]
+    assert registry.format_in(out).find(out) == ["test"]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_only_the_split_that_was_asked_for_is_converted(netdyno, tmp_path):
         (["get", "shapes", "--count", "0"], ["--count", "0"]),
         (["convert", "/no/such/folder", "--to", "packed"], ["no folder or dataset named '/no/such/folder'"]),
         (["convert", "mnist", "--to", "packed"], ["mnist has no train split here", "netdyno datasets get mnist"]),
-        (["convert", "shapes", "--to", "tar", "--size", "8"], ["--size", "'tar' keeps"]),
+        (["convert", "shapes", "--to", "tar", "--size", "8"], ["--size", "received 'tar'"]),
         (["convert", "shapes", "--to", "packed", "--split", "valid"], ["no split named 'valid'"]),
         (["convert", "shapes"], ["--to"]),
     ],
@@ -129,7 +129,7 @@ def test_an_image_that_is_cut_off_is_named_and_nothing_is_shown(netdyno, tmp_pat
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert damaged.name in done.stderr
-    assert formats.formats()["packed"].find(tmp_path / "photos-packed") == []
+    assert registry.formats()["packed"].find(tmp_path / "photos-packed") == []
 
 
 @pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
@@ -148,7 +148,7 @@ def test_a_conversion_that_is_stopped_leaves_no_process_and_continues(netdyno, t
     assert running.returncode == code
     assert "Traceback" not in stderr
     assert _all_gone(family)
-    assert formats.formats()["tar"].find(out) == []
+    assert registry.formats()["tar"].find(out) == []
     done = netdyno("datasets", "convert", *arguments)
     assert done.returncode == 0, done.stderr
     assert "continued behind" in done.stdout
@@ -157,11 +157,11 @@ def test_a_conversion_that_is_stopped_leaves_no_process_and_continues(netdyno, t
 
 def _same_as_drawn(out):
     from netdyno.data.catalog import find_dataset
-    from netdyno.data.images import pixels_of
-    from netdyno.data.shapes import Shapes
+    from netdyno.data.codecs.images import pixels_of
+    from netdyno.data.drawn import Shapes
 
     drawn = Shapes(about=find_dataset("shapes").about("train"), split="train")
-    found = formats.open_split(out, "train")
+    found = registry.open_split(out, "train")
     assert found.about.count == 20_000
     for index in range(0, 20_000, 37):
         expected = drawn.item(3 * index)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from netdyno.data import packed
+from netdyno.data.formats import packed
 from netdyno.data.item import About, Item
 
 CLASSES = tuple("0123456789")

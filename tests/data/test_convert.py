@@ -12,13 +12,12 @@ from tests.data.samples import about, encoded_items, pixel_items
 
 from netdyno.data import convert as converting
 from netdyno.data.catalog import find_dataset
+from netdyno.data.codecs.images import pixels_of
 from netdyno.data.convert import CHUNK, Target, convert, convert_split
-from netdyno.data.formats import formats, open_split, written_formats
-from netdyno.data.images import pixels_of
-from netdyno.data.item import About, Item
+from netdyno.data.drawn import Shapes
+from netdyno.data.formats.registry import formats, open_split, written_formats
+from netdyno.data.item import About, Item, subset_of
 from netdyno.data.recipe import Recipe, about_to_write, cut
-from netdyno.data.shapes import Shapes
-from netdyno.data.subset import subset_of
 from netdyno.errors import NetdynoError
 
 
@@ -134,7 +133,7 @@ def test_a_bad_item_ends_it_with_its_own_words_and_no_process_is_left(to_pixels)
 
 def test_a_process_that_dies_is_told_and_none_is_left():
     writer = Kept(wants_pixels=False)
-    with pytest.raises(NetdynoError, match="ended without a word"):
+    with pytest.raises(NetdynoError, match="was killed"):
         convert(_recipe(numbered(1000, deadly=300), to_pixels=False), writer, 2, nothing)
     assert not writer.finished
     assert multiprocessing.active_children() == []
@@ -246,7 +245,7 @@ def test_a_coloured_image_among_grey_ones_is_not_made_grey_in_silence(tmp_path):
 
 
 def test_a_size_is_refused_by_formats_that_keep_images_as_they_are(tmp_path):
-    with pytest.raises(NetdynoError, match="--size: expected for a format of pixels, 'tar' keeps"):
+    with pytest.raises(NetdynoError, match="--size: expected a format of pixels, received 'tar'"):
         convert_split(Listed(encoded_items(3)), "train", Target(format="tar", folder=tmp_path, size=8), nothing)
 
 

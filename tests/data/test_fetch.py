@@ -11,7 +11,7 @@ from tests.data.mirrors import COUNT, PACKED, RAW, TINY, running_mirror
 
 from netdyno.data import fetch
 from netdyno.data.fetch import get
-from netdyno.data.formats import open_split
+from netdyno.data.formats.registry import open_split
 from netdyno.errors import NetdynoError
 
 

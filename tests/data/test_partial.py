@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from netdyno.data import partial
-from netdyno.data.partial import PartialFile, PartialSplit, Piece, is_unfinished, write_whole
+from netdyno.data.partial import LOG, PartialSplit, Piece
 from netdyno.errors import NetdynoError
 
 FACTS = {"count": 6, "classes": ("a", "b")}
@@ -20,39 +20,52 @@ WHOLE = b"first-second-third one"
 FEW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+def _split(path: Path, facts: dict = FACTS) -> PartialSplit:
+    return PartialSplit(path.with_name(path.name + ".partial"), facts)
+
+
+def _append(split: PartialSplit, data: bytes, items: int) -> None:
+    split.write([Piece(name="f", data=data)], items)
+
+
 def _continued(path: Path) -> bytes:
     """The file after all chunks that are not safe yet were written."""
-    file = PartialFile(path, FACTS)
+    split = _split(path)
     counts = [sum(items for _, items in CHUNKS[:number]) for number in range(len(CHUNKS) + 1)]
-    for data, items in CHUNKS[counts.index(file.done) :]:
-        file.append(data, items)
-    file.finish()
+    for data, items in CHUNKS[counts.index(split.done) :]:
+        _append(split, data, items)
+    split.finish()
     return path.read_bytes()
 
 
 def _begun(path: Path, chunks: int, sync: bool = False) -> Path:
-    file = PartialFile(path, FACTS)
+    split = _split(path)
     for data, items in CHUNKS[:chunks]:
-        file.append(data, items, {"bytes": file.size + len(data)})
+        _append(split, data, items)
     if sync:
-        file._split.sync()
-    file.close()
+        split.sync()
+    split.close()
     return path.with_name(path.name + ".partial")
 
 
+def _reboot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the power had failed: the page cache is gone, and the system has another boot id."""
+    monkeypatch.setattr(partial, "_boot_id", lambda: "another")
+
+
 def test_a_file_is_seen_only_when_it_is_finished(tmp_path: Path) -> None:
-    path = tmp_path / "train.bin"
+    path = tmp_path / "f"
     folder = _begun(path, 2)
     assert not path.exists()
-    assert is_unfinished(folder)
+    assert (folder / LOG).exists()
     assert _continued(path) == WHOLE
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_continuing_restores_how_far_the_writer_was_and_its_state(tmp_path: Path) -> None:
+def test_continuing_restores_how_far_the_writer_was(tmp_path: Path) -> None:
     _begun(tmp_path / "f", 2)
-    file = PartialFile(tmp_path / "f", FACTS)
-    assert (file.done, file.state, file.size) == (3, {"bytes": 12}, 12)
+    split = _split(tmp_path / "f")
+    assert (split.done, split.sizes) == (3, {"f": 12})
 
 
 @FEW
@@ -67,10 +80,10 @@ def test_data_cut_at_any_byte_continue(tmp_path_factory, cut: int, chunks: int, 
 
 @FEW
 @given(cut=st.integers(0, 400), chunks=st.integers(0, 3), sync=st.booleans())
-def test_a_journal_cut_at_any_byte_continues(tmp_path_factory, cut: int, chunks: int, sync: bool) -> None:
+def test_a_log_cut_at_any_byte_continues(tmp_path_factory, cut: int, chunks: int, sync: bool) -> None:
     path = tmp_path_factory.mktemp("cut") / "f"
-    journal = _begun(path, chunks, sync) / "journal"
-    os.truncate(journal, min(cut, journal.stat().st_size))
+    log = _begun(path, chunks, sync) / LOG
+    os.truncate(log, min(cut, log.stat().st_size))
     assert _continued(path) == WHOLE
 
 
@@ -79,24 +92,53 @@ def test_a_journal_cut_at_any_byte_continues(tmp_path_factory, cut: int, chunks:
 def test_a_torn_tail_of_any_bytes_is_dropped(tmp_path_factory, noise: bytes, chunks: int) -> None:
     path = tmp_path_factory.mktemp("torn") / "f"
     folder = _begun(path, chunks)
-    for name in ("f", "journal"):
+    for name in ("f", LOG):
         with (folder / name).open("ab") as file:
             file.write(noise)
     assert _continued(path) == WHOLE
 
 
-def test_bytes_that_never_reached_the_disk_are_not_taken_for_safe(tmp_path: Path) -> None:
-    folder = _begun(tmp_path / "f", 2)
-    (folder / "f").write_bytes(b"first" + bytes(7))
-    assert PartialFile(tmp_path / "f", FACTS).done == 2
+def test_bytes_that_never_reached_the_disk_are_not_taken_for_safe(tmp_path: Path, monkeypatch) -> None:
+    _begun(tmp_path / "f", 1, sync=True)
+    split = _split(tmp_path / "f")
+    _append(split, *CHUNKS[1])
+    split.close()
+    (tmp_path / "f.partial" / "f").write_bytes(b"first" + bytes(7))
+    _reboot(monkeypatch)
+    split = _split(tmp_path / "f")
+    assert (split.done, split.sizes) == (2, {"f": 5})
+    split.close()
     assert _continued(tmp_path / "f") == WHOLE
 
 
-def test_what_was_synced_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _begun(tmp_path / "f", 2, sync=True)
-    monkeypatch.setattr(partial, "_crc32", lambda *_: pytest.fail("it was read again"))
-    assert PartialFile(tmp_path / "f", FACTS).done == 3
-    assert PartialFile(tmp_path / "f", FACTS).done == 3
+@pytest.mark.parametrize("sync", [False, True])
+def test_what_was_synced_survives_a_reboot_and_nothing_else(tmp_path: Path, sync: bool, monkeypatch) -> None:
+    _begun(tmp_path / "f", 2, sync)
+    _reboot(monkeypatch)
+    for _ in range(2):
+        split = _split(tmp_path / "f")
+        assert split.done == (3 if sync else 0)
+        split.close()
+    assert _continued(tmp_path / "f") == WHOLE
+
+
+def test_whole_files_that_were_not_synced_are_removed_after_a_reboot(tmp_path: Path, monkeypatch) -> None:
+    folder = tmp_path / "s.partial"
+    split = PartialSplit(folder, {})
+    split.write([Piece(name="cat/1.png", data=b"1", whole=True)], 1)
+    split.sync()
+    split.write([Piece(name="cat/2.png", data=b"2", whole=True)], 1)
+    split.close()
+    _reboot(monkeypatch)
+    assert PartialSplit(folder, {}).done == 1
+    assert [path.name for path in folder.rglob("*.png")] == ["1.png"]
+
+
+def test_a_system_without_a_boot_id_counts_only_what_was_synced(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(partial, "_boot_id", lambda: "")
+    _begun(tmp_path / "f", 1, sync=True)
+    _begun(tmp_path / "f", 0)
+    assert _split(tmp_path / "f").done == 2
 
 
 def test_the_disk_is_waited_for_once_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,52 +154,52 @@ def test_the_disk_is_waited_for_once_a_second(tmp_path: Path, monkeypatch: pytes
 def test_other_facts_are_refused_with_a_hint(tmp_path: Path) -> None:
     folder = _begun(tmp_path / "f", 1)
     with pytest.raises(NetdynoError, match=r"same count, .*Delete .*f.partial") as error:
-        PartialFile(tmp_path / "f", {**FACTS, "count": 7})
+        _split(tmp_path / "f", {**FACTS, "count": 7})
     assert str(folder) in str(error.value)
-    assert PartialFile(tmp_path / "f", FACTS).done == 2
+    assert _split(tmp_path / "f").done == 2
 
 
 def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"somebody's")
     with pytest.raises(NetdynoError, match="has it already"):
-        PartialFile(tmp_path / "f", FACTS)
+        partial.begin_folder(tmp_path, "idx", "train", [tmp_path / "f"])
     assert (tmp_path / "f").read_bytes() == b"somebody's"
 
 
 def test_another_process_is_refused_while_one_writes(tmp_path: Path) -> None:
-    file = PartialFile(tmp_path / "f", FACTS)
-    code = "import sys; from pathlib import Path; from netdyno.data.partial import PartialFile; "
-    code += f"PartialFile(Path(sys.argv[1]), {FACTS!r})"
-    command = [sys.executable, "-c", code, str(tmp_path / "f")]
+    file = _split(tmp_path / "f")
+    code = "import sys; from pathlib import Path; from netdyno.data.partial import PartialSplit; "
+    code += f"PartialSplit(Path(sys.argv[1]), {FACTS!r})"
+    command = [sys.executable, "-c", code, str(tmp_path / "f.partial")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     second = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert "another process is writing it" in second.stderr
+    assert "another process is writing" in second.stderr
     file.close()
     assert subprocess.run(command, env=environment).returncode == 0
 
 
 def test_a_full_disk_is_one_line_and_what_was_safe_stays_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = PartialFile(tmp_path / "f", FACTS)
-    file.append(*CHUNKS[0])
+    file = _split(tmp_path / "f")
+    _append(file, *CHUNKS[0])
     _fill_the_disk(monkeypatch, after_bytes=3)
     with pytest.raises(NetdynoError, match=r"No space left on device\. 2 items are safe"):
-        file.append(*CHUNKS[1])
+        _append(file, *CHUNKS[1])
     monkeypatch.undo()
     assert (tmp_path / "f.partial" / "f").read_bytes() == b"first"
-    file.append(*CHUNKS[1])
+    _append(file, *CHUNKS[1])
     file.close()
     assert _continued(tmp_path / "f") == WHOLE
 
 
-def test_a_disk_that_fills_while_the_journal_is_written_takes_the_data_back(tmp_path: Path, monkeypatch) -> None:
+def test_a_disk_that_fills_while_the_log_is_written_takes_the_data_back(tmp_path: Path, monkeypatch) -> None:
     split = PartialSplit(tmp_path / "s.partial", {})
     _fill_the_disk(monkeypatch, after_bytes=10)
     with pytest.raises(NetdynoError, match="No space left"):
         split.write([Piece(name="a", data=b"12345"), Piece(name="b/c", data=b"123", whole=True)], 2)
     monkeypatch.undo()
     assert split.done == 0
-    assert not [path for path in (tmp_path / "s.partial").rglob("*") if path.is_file() and path.name != "journal"]
-    assert len((tmp_path / "s.partial" / "journal").read_bytes().splitlines()) == 1
+    assert not [path for path in (tmp_path / "s.partial").rglob("*") if path.is_file() and path.name != LOG]
+    assert len((tmp_path / "s.partial" / LOG).read_bytes().splitlines()) == 1
 
 
 def _fill_the_disk(monkeypatch: pytest.MonkeyPatch, after_bytes: int) -> None:
@@ -188,12 +230,12 @@ def test_a_finish_that_was_interrupted_is_completed(tmp_path: Path, moved: int, 
         rename(source, target)
 
     monkeypatch.setattr(os, "rename", interrupted if moved < 2 else rename)
-    monkeypatch.setattr(os, "unlink", lambda path: pytest.fail("the journal went before the files"))
+    monkeypatch.setattr(os, "unlink", lambda path: pytest.fail("the log went before the files"))
     with pytest.raises((KeyboardInterrupt, pytest.fail.Exception)):
         split.finish()
     monkeypatch.undo()
     split.close()
-    assert is_unfinished(folder)
+    assert (folder / LOG).exists()
     again = PartialSplit(folder, FACTS)
     assert again.done == 6
     again.finish()
@@ -220,14 +262,7 @@ def test_a_name_that_is_taken_is_refused_and_nothing_of_the_write_stays(tmp_path
     assert not (tmp_path / "s.partial" / "2").exists()
 
 
-def test_a_small_file_is_replaced_at_once(tmp_path: Path) -> None:
-    write_whole(tmp_path / "new" / "classes.txt", b"a\n")
-    write_whole(tmp_path / "new" / "classes.txt", b"b\n")
-    assert (tmp_path / "new" / "classes.txt").read_bytes() == b"b\n"
-    assert len(list((tmp_path / "new").iterdir())) == 1
-
-
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(NetdynoError, match="expected to write"):
-        PartialFile(tmp_path / "file" / "f", FACTS)
+    with pytest.raises(NetdynoError, match="cannot write"):
+        _split(tmp_path / "file" / "f")

@@ -5,9 +5,10 @@ import pytest
 from tests.data.fakes import nothing
 from tests.data.samples import contents, pixel_items, read, write
 
-from netdyno.data import cifar, convert, idx, packed, pixel_blocks
+from netdyno.data import convert
 from netdyno.data.convert import Target, convert_split
-from netdyno.data.formats import open_split
+from netdyno.data.formats import cifar, idx, packed
+from netdyno.data.formats.registry import open_split
 from netdyno.data.item import PixelSource
 from netdyno.errors import NetdynoError
 
@@ -30,7 +31,7 @@ def _same(images, labels, items):
 @for_every_format
 @pytest.mark.parametrize(("first", "last"), [(0, COUNT), (0, 1), (9, 22), (COUNT - 1, COUNT)])
 def test_a_block_holds_the_items_from_first_to_before_last(module, first, last, items, tmp_path, monkeypatch):
-    monkeypatch.setattr(cifar, "ITEMS_A_FILE", 10)
+    monkeypatch.setattr(cifar, "ITEMS_PER_FILE", 10)
     write(module, tmp_path, items)
     source = module.open(tmp_path, "train")
     assert isinstance(source, PixelSource)
@@ -42,7 +43,7 @@ def test_a_block_holds_the_items_from_first_to_before_last(module, first, last, 
 def test_a_block_that_is_not_there_is_refused(module, first, last, items, tmp_path):
     write(module, tmp_path, items)
     with pytest.raises(
-        NetdynoError, match=rf"expected items from 0 to {COUNT - 1}, those from {first} to {last - 1}"
+        NetdynoError, match=rf"expected items from 0 to {COUNT - 1}, received the range from {first} to {last - 1}"
     ):
         module.open(tmp_path, "train").pixels(first, last)
 
@@ -67,7 +68,7 @@ def test_a_label_that_changed_since_the_split_was_opened_is_refused(module, item
 @pytest.mark.parametrize("to", FORMATS, ids=lambda module: module.NAME)
 @for_every_format
 def test_blocks_of_any_size_arrive_in_order(module, to, items, tmp_path, monkeypatch):
-    monkeypatch.setattr(pixel_blocks, "BLOCK_BYTES", 4 * items[0].pixels.size)
+    monkeypatch.setattr(convert, "BLOCK_BYTES", 4 * items[0].pixels.size)
     write(module, tmp_path / "one", items)
     told = []
     wish = Target(format=to.NAME, folder=tmp_path / "other")
@@ -77,7 +78,7 @@ def test_blocks_of_any_size_arrive_in_order(module, to, items, tmp_path, monkeyp
 
 
 def test_blocks_continue_behind_what_is_safe(items, tmp_path, monkeypatch):
-    monkeypatch.setattr(pixel_blocks, "BLOCK_BYTES", 4 * items[0].pixels.size)
+    monkeypatch.setattr(convert, "BLOCK_BYTES", 4 * items[0].pixels.size)
     write(idx, tmp_path / "one", items)
     source, wish = open_split(tmp_path / "one", "train"), Target(format="packed", folder=tmp_path / "other")
 

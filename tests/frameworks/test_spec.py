@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.frameworks.making import write_spec
 
-from netdyno.data.formats import formats
+from netdyno.data.formats.registry import formats
 from netdyno.errors import NetdynoError
 from netdyno.frameworks import spec as module
 from netdyno.frameworks.spec import Spec, find_spec, read_spec, specs

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from netdyno.data.catalog import find_dataset
-from netdyno.data.formats import formats
+from netdyno.data.formats.registry import formats
 from netdyno.data.item import About, Item
 from netdyno.data.packing import Ready
 from netdyno.data.places import folder_of, open_dataset

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 from sketch import SGD, Sketch  # beside the worker's tests
 
-from netdyno.data.formats import formats
+from netdyno.data.formats.registry import formats
 from netdyno.data.item import About, Item
 
 COUNT, EPOCHS, BATCH = 48, 5, 20  # no epoch ends with a batch, but all of them together do

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from netdyno.data import cntk_map, image_folder, lmdb_datum, recordio, tfrecord
+from netdyno.data.formats import cntk_map, image_folder, lmdb_datum, recordio, tfrecord
 from netdyno.data.item import Item
 from tests.data.samples import CLASSES, contents, encoded_items, pixel_items, read, write
 from tests.parity.conftest import candidate_for, proved_specs

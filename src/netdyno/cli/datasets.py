@@ -11,10 +11,9 @@ from netdyno.cli.options import threads_of
 from netdyno.data.catalog import Dataset, datasets, find_dataset
 from netdyno.data.convert import Converted, Target, convert_split
 from netdyno.data.fetch import get as get_dataset
-from netdyno.data.formats import format_in, format_to_write, open_split, written_formats
-from netdyno.data.item import SPLITS, Source
+from netdyno.data.formats.registry import format_in, format_to_write, open_split, written_formats
+from netdyno.data.item import SPLITS, Source, subset_of
 from netdyno.data.places import folder_of, open_dataset, present
-from netdyno.data.subset import subset_of
 from netdyno.devices.machine import describe_machine
 from netdyno.errors import NetdynoError, unknown
 from netdyno.frameworks.home import home, home_path

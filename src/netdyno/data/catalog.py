@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from netdyno.data.drawn import class_names
 from netdyno.data.item import About
-from netdyno.data.shapes import class_names
 from netdyno.errors import NetdynoError, unknown
 
 SHAPES = "shapes"

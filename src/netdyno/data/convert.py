@@ -1,4 +1,4 @@
-"""How a split gets from one format into another: on all cores, in order, in constant memory; continued if stopped."""
+"""How is a split converted? On all cores, in order, in constant memory; the same command continues after a crash."""
 
 import math
 import multiprocessing
@@ -16,25 +16,25 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
 
-from netdyno.data.formats import format_to_write
-from netdyno.data.item import About, Item, PixelSource, Source, Writer
-from netdyno.data.pixel_blocks import blocks
-from netdyno.data.pixel_writer import PixelWriter
+from netdyno.data.formats.registry import format_to_write
+from netdyno.data.item import About, Images, Item, Labels, PixelSource, Source, Writer
 from netdyno.data.recipe import Recipe, about_to_write
+from netdyno.data.writer import PixelWriter
 from netdyno.errors import NetdynoError
 
-CHUNK = 64  # items that a process makes before it hands them over, fewer if they are large
+CHUNK = 64  # items that a process makes at a time, fewer if they are large
 CHUNK_BYTES = 1 << 22
-AHEAD = 3  # chunks for each process that may be waiting to be written
+AHEAD = 3  # chunks per process that may wait to be written
+BLOCK_BYTES = 1 << 22  # of pixels that are copied without change
 WRITE_BYTES = 1 << 23
 WRITE_EVERY_S = 0.5
 
-Progress = Callable[[int, float], None]  # items done in all, and a second
+Progress = Callable[[int, float], None]  # items done, items per second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Converted:
-    """How it went: `begun_at` items were there from an earlier, interrupted conversion."""
+    """A finished conversion; `begun_at` items were there from an earlier, interrupted one."""
 
     count: int
     begun_at: int
@@ -47,7 +47,7 @@ class Converted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where to and how: in which format, in which folder, cut to which size, with how many processes."""
+    """What to write: the format, the folder, the size to cut images to, the number of processes."""
 
     format: str
     folder: Path
@@ -56,7 +56,7 @@ class Target:
 
 
 def convert_split(source: Source, split: str, target: Target, progress: Progress) -> Converted | None:
-    """Convert a split into a folder; None if it is there already."""
+    """Convert a split; None if it is there already."""
     to_format = format_to_write(target.format)
     about = about_to_write(source, target.format, target.size)
     if split in to_format.find(target.folder):
@@ -74,9 +74,9 @@ def convert_split(source: Source, split: str, target: Target, progress: Progress
 
 
 def convert(recipe: Recipe, writer: Writer, processes: int, progress: Progress) -> Converted:
-    """Write all items of the recipe's source behind those that are safe, then show the split under its name.
+    """Write all items that are not safe yet, then make the split visible.
 
-    Whatever ends it (Ctrl-C, a bad item, a full disk): no process is left, and what the writer calls done is safe.
+    Whatever stops it (Ctrl-C, a bad item, a full disk), no process is left and what `done` counts is safe.
     """
     begun_at, count, start = writer.done, recipe.about.count, time.monotonic()
     if begun_at > count:
@@ -92,7 +92,7 @@ def convert(recipe: Recipe, writer: Writer, processes: int, progress: Progress) 
 
 
 def convert_pixels(source: PixelSource, writer: PixelWriter, progress: Progress) -> Converted:
-    """The same where pixels stay as they are: blocks of them, and no item is ever made of them."""
+    """The same where pixels stay as they are: in blocks, without making items of them."""
     begun_at, start = writer.done, time.monotonic()
     for images, labels in blocks(source, begun_at):
         writer.write_pixels(images, labels)
@@ -101,8 +101,22 @@ def convert_pixels(source: PixelSource, writer: PixelWriter, progress: Progress)
     return Converted(count=source.about.count, begun_at=begun_at, seconds=time.monotonic() - start)
 
 
+def blocks(source: PixelSource, first: int) -> Iterator[tuple[Images, Labels]]:
+    """All items from `first` on; a block is read while the one before it is used."""
+    count = source.about.count
+    step = max(1, BLOCK_BYTES // math.prod(source.about.shape or (1,)))
+    bounds = [(begin, min(begin + step, count)) for begin in range(first, count, step)]
+    with ThreadPoolExecutor(1) as reader:
+        coming = [reader.submit(source.pixels, *bound) for bound in bounds[:1]]
+        for bound in bounds[1:]:
+            coming.append(reader.submit(source.pixels, *bound))
+            yield coming.pop(0).result()
+        for last in coming:
+            yield last.result()
+
+
 def _check_same(there: About, wanted: About, where: Path) -> None:
-    """Another part of the data, or other pixels, are not what was asked for."""
+    """Refuse a split that is another part of the data or has another shape."""
     if there.count != wanted.count or (None not in (there.shape, wanted.shape) and there.shape != wanted.shape):
         raise NetdynoError(
             f"{where}: expected {_words(wanted)}, there are {_words(there)}.",
@@ -116,7 +130,7 @@ def _words(about: About) -> str:
 
 
 def _check_room(recipe: Recipe, done: int, folder: Path) -> None:
-    """Before hours are spent; of encoded images the size is not known beforehand."""
+    """Refuse a disk that is too small before hours are spent. The size of encoded images is not known in advance."""
     if not recipe.to_pixels:
         return
     wanted = (recipe.about.count - done) * math.prod(recipe.about.shape or ())
@@ -126,12 +140,12 @@ def _check_room(recipe: Recipe, done: int, folder: Path) -> None:
 
 
 def _chunk_items(recipe: Recipe) -> int:
-    """So that what is on its way is bounded in bytes: judged by the first item, which may stand for the others."""
+    """Items per chunk, so that memory is bounded, assuming that the first item is typical."""
     return max(1, min(CHUNK, CHUNK_BYTES // max(1, _bytes_of(recipe.item(0)))))
 
 
 def _chunks(pool: "_Pool", processes: int, starts: range) -> Iterator[list[Item]]:
-    """In order, with a bounded number on their way."""
+    """Chunks in order, of which a bounded number is in flight."""
     waiting: deque[Future[list[Item]]] = deque()
     for first in starts:
         waiting.append(pool.submit(first, min(first + starts.step, starts.stop)))
@@ -142,7 +156,7 @@ def _chunks(pool: "_Pool", processes: int, starts: range) -> Iterator[list[Item]
 
 
 def _batches(chunks: Iterator[list[Item]]) -> Iterator[list[Item]]:
-    """Chunks together, as many as come in half a second or to 8 MiB: making a write durable costs a disk's turn."""
+    """Chunks joined, up to half a second or 8 MiB of them: every write costs several system calls."""
     items: list[Item] = []
     size, since = 0, time.monotonic()
     for chunk in chunks:
@@ -170,7 +184,7 @@ class _Pool:
 
 @contextmanager
 def _pool(recipe: Recipe, processes: int, count: int) -> Iterator[_Pool]:
-    """Processes where images are decoded or encoded; threads where they are only read, which the disk does."""
+    """Processes if images are decoded or encoded; threads if they are only read."""
     executor: Executor
     if recipe.is_work and processes > 1 and count > CHUNK:
         executor = _started_processes(recipe, processes)
@@ -182,7 +196,7 @@ def _pool(recipe: Recipe, processes: int, count: int) -> Iterator[_Pool]:
         yield pool
     except BrokenProcessPool as error:
         raise NetdynoError(
-            "a process that decodes or encodes images ended without a word; perhaps memory ran out.",
+            "a process that decodes or encodes images was killed; perhaps memory ran out.",
             hint="What is written is safe; the same command continues.",
         ) from error
     finally:
@@ -190,7 +204,7 @@ def _pool(recipe: Recipe, processes: int, count: int) -> Iterator[_Pool]:
 
 
 def _started_processes(recipe: Recipe, processes: int) -> Executor:
-    """Not forks of this process, which has threads; started deaf to Ctrl-C, which is for the parent: it ends them."""
+    """Not forks of this process, which has threads. They ignore Ctrl-C: the parent ends them."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["__main__", __name__])
     executor = ProcessPoolExecutor(processes, context, _begin, (recipe,))
@@ -203,11 +217,11 @@ def _started_processes(recipe: Recipe, processes: int) -> Executor:
     return executor
 
 
-_recipe: Recipe | None = None  # of a process of the pool, set when it begins: sent once, not with every chunk
+_recipe: Recipe | None = None  # set once in each process of the pool, not sent with every chunk
 
 
 def _begin(recipe: Recipe) -> None:
-    """A process ends with its parent, even if that is killed."""
+    """Set up a process of the pool; it ends with its parent, even if that is killed."""
     global _recipe
     _recipe = recipe
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -222,5 +236,5 @@ def _end_with_parent() -> None:
 
 def _make(first: int, last: int) -> list[Item]:
     if _recipe is None:
-        raise RuntimeError("a process of the pool was given items before it began")
+        raise RuntimeError("a process of the pool received items before its recipe")
     return [_recipe.item(index) for index in range(first, last)]

@@ -1,16 +1,20 @@
-"""What a dataset is made of: images with labels, read by number from a split, written one after another."""
+"""What is a dataset made of? Images with labels, read by number from a split, written one after another."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
+from netdyno.errors import NetdynoError
 
 Pixels = NDArray[np.uint8]  # height × width × channels
 Images = NDArray[np.uint8]  # items × height × width × channels
 Labels = NDArray[np.int32]
+_Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 SPLITS = ("train", "test")
 
@@ -19,7 +23,7 @@ SPLITS = ("train", "test")
 class Item:
     """An image with its label: either `encoded` (a JPEG or PNG file, byte for byte) or `pixels`."""
 
-    name: str  # a file's name without folders, or its number where the format has none
+    name: str  # a file name without folders, or the item's number where the format has no names
     label: int
     encoded: bytes | None = None
     pixels: Pixels | None = None
@@ -27,21 +31,19 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What is known of a split before its first item is read. `shape` (height, width, channels) where all share it
-    and are kept as pixels; `classes` are the labels' names, perhaps their numbers."""
+    """What is known of a split before its first item is read. `shape` (height, width, channels) if all items share it
+    and are stored as pixels; `classes` are the names of the labels, or their numbers."""
 
-    count: int
+    count: Annotated[int, msgspec.Meta(ge=0)]
     classes: tuple[str, ...]
-    shape: tuple[int, int, int] | None = None
+    shape: tuple[_Positive, _Positive, _Positive] | None = None
 
 
 class Source(Protocol):
-    """A split that can be read, by several processes at a time: it holds paths and offsets, and no open file that
-    could not be opened again after pickling."""
+    """A split that several processes can read: it pickles as paths and offsets, without open files."""
 
     @property
-    def about(self) -> About:
-        """What is known of it."""
+    def about(self) -> About: ...
 
     def item(self, index: int) -> Item:
         """The item, or a NetdynoError that names the file and the position of what is wrong."""
@@ -49,46 +51,77 @@ class Source(Protocol):
 
 @runtime_checkable
 class PixelSource(Source, Protocol):
-    """A split of plain numbers, of which many can be read at a time: an item each would take fifty times as long."""
+    """A split stored as pixels. Reading a block of items is fifty times as fast as reading them one by one."""
 
     def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
-        """Those from the first to before the last, checked as single items are."""
+        """The items from `first` to before `last`, checked as single items are."""
 
 
 class Writer(Protocol):
-    """A split that is being written; nothing of it is seen under its name until `finish`."""
+    """A split that is being written; it is not visible under its name before `finish`."""
 
-    wants_pixels: bool  # else encoded images are kept as they are
+    wants_pixels: bool  # otherwise encoded images are stored as they are
 
     @property
     def done(self) -> int:
-        """How many items are safe: after a crash, writing goes on behind them."""
+        """The number of items that are safe; writing continues after them."""
 
     def write(self, items: Sequence[Item]) -> None:
-        """Append; when it returns they are on disk, and `done` counts them."""
+        """Append items. When this returns they survive the end of the process, and `done` counts them."""
 
     def finish(self) -> None:
         """Make the split visible under its name."""
 
     def close(self) -> None:
-        """Let go of files; what is safe stays so."""
+        """Let another process continue."""
 
 
-class Format(Protocol):
-    """How a split lies in a folder. Modules of this package implement it: each is one format."""
+class ReadFormat(Protocol):
+    """A way in which a split lies in a folder; each module of `formats` is one."""
 
     NAME: str
 
     def find(self, root: Path) -> Sequence[str]:
-        """The splits of this format that lie in a folder; none if it is not one of this format."""
+        """The splits of this format in a folder."""
 
     def open(self, root: Path, split: str) -> Source:
-        """Read a split; what is wrong with its files is a NetdynoError."""
+        """Read a split; a fault in its files is a NetdynoError."""
+
+
+class Format(ReadFormat, Protocol):
+    """A format that can also be written."""
 
     def create(self, root: Path, split: str, about: About) -> Writer:
-        """Begin or continue to write a split of `about.count` items."""
+        """Start or continue to write a split of `about.count` items."""
 
 
-def facts(about: About) -> dict[str, Any]:
-    """As JSON, for headers and journals."""
-    return {"count": about.count, "classes": list(about.classes), "shape": about.shape and list(about.shape)}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subset:
+    """Some items of a source, spread evenly: most sources are sorted by class, so the first N would be one class."""
+
+    source: Source
+    about: About
+
+    def item(self, index: int) -> Item:
+        check_index(index, self.about, "subset")
+        return self.source.item(index * self.source.about.count // self.about.count)
+
+
+def subset_of(source: Source, count: int) -> Subset:
+    if not 1 <= count <= source.about.count:
+        raise NetdynoError(f"count: expected from 1 to the {source.about.count:,} there are, received {count:,}.")
+    return Subset(source=source, about=replace(source.about, count=count))
+
+
+def check_index(index: int, about: About, where: Path | str) -> None:
+    """Refuse numbers that are not an item's; negative ones would count from the end."""
+    if not 0 <= index < about.count:
+        raise NetdynoError(f"{where}: expected an item from 0 to {about.count - 1}, received {index}.")
+
+
+def check_range(first: int, last: int, about: About, where: Path | str) -> None:
+    """The same for all items from `first` to before `last`."""
+    if not 0 <= first < last <= about.count:
+        raise NetdynoError(
+            f"{where}: expected items from 0 to {about.count - 1}, received the range from {first} to {last - 1}."
+        )

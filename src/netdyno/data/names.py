@@ -1,15 +1,34 @@
-"""Under which name does an image lie among thousands of others? Under its number, then its own name made harmless."""
+"""How are items named in files? By number, then by their own name with everything unsafe replaced."""
 
 import re
+
+import numpy as np
 
 from netdyno.errors import NetdynoError
 
 _SIGNATURES = {b"\xff\xd8\xff": (".jpg", ".jpeg"), b"\x89PNG\r\n\x1a\n": (".png",)}
-_LONGEST_STEM = 80  # with number and suffix below the 100 bytes that an archive's header has for it
+IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
+_LONGEST_STEM = 80  # with number and suffix below the 100 bytes that a tar header has for it
+
+
+class PackedNames:
+    """A million names in one string: small in memory, and quickly sent to another process."""
+
+    def __init__(self, names: list[bytes]) -> None:
+        self._joined = b"".join(names)
+        self._ends = np.cumsum(np.array([0, *map(len, names)], np.int64))
+
+    def __getitem__(self, index: int) -> bytes:
+        return self._joined[self._ends[index] : self._ends[index + 1]]
+
+
+def number_name(index: int) -> str:
+    """The name of an item in a format that has no names; sorted by name they are sorted by number."""
+    return f"{index:08d}"
 
 
 def suffixes_of(encoded: bytes, name: str) -> tuple[str, ...]:
-    """Those that files with this content have, the customary one first."""
+    """The suffixes for files with this content, the usual one first."""
     for signature, suffixes in _SIGNATURES.items():
         if encoded.startswith(signature):
             return suffixes
@@ -18,15 +37,15 @@ def suffixes_of(encoded: bytes, name: str) -> tuple[str, ...]:
 
 
 def numbered_name(index: int, name: str, encoded: bytes | None) -> str:
-    """`00000012_cat.jpg`, of pixels without suffix: unique, sorted as the items are, and with no separator or second
-    dot that could be taken for something else."""
+    """`00000012_cat.jpg`, for pixels without suffix: unique, sorted like the items, without a separator or second
+    dot that a reader could misinterpret."""
     suffixes = suffixes_of(encoded, name) if encoded is not None else ()
     stem, dot, suffix = name.rpartition(".")
     kept = dot + suffix if dot + suffix.lower() in suffixes else ""
-    harmless = re.sub(r"[^A-Za-z0-9_-]", "_", stem if kept else name)[-_LONGEST_STEM:]
-    return f"{index:08d}_{harmless}{kept or ''.join(suffixes[:1])}"
+    safe = re.sub(r"[^A-Za-z0-9_-]", "_", stem if kept else name)[-_LONGEST_STEM:]
+    return f"{index:08d}_{safe}{kept or ''.join(suffixes[:1])}"
 
 
 def own_name(numbered: str) -> str:
-    """The name that an item had before it was numbered; a name that never was stays."""
+    """The name that an item had before it was numbered; other names stay as they are."""
     return re.sub(r"^\d{8,}_(?=.)", "", numbered.rpartition("/")[2])

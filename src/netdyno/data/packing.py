@@ -7,7 +7,7 @@ from pathlib import Path
 
 from netdyno.data.catalog import Dataset, find_dataset
 from netdyno.data.convert import Target, convert_split
-from netdyno.data.formats import format_to_write, needs_pixels
+from netdyno.data.formats.registry import format_to_write, needs_pixels
 from netdyno.data.item import SPLITS, About
 from netdyno.data.places import folder_of, open_dataset
 

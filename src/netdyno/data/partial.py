@@ -1,173 +1,232 @@
-"""How nothing half-written is ever used: files grow in a folder that ends in `.partial` and leave it complete."""
+"""How is a split written so that nothing half-written is ever used? In a folder whose name ends in `.partial`.
 
+Files grow in that folder and are moved out of it when the split is complete. Each write adds one line to a log, after
+its bytes; what the log does not count is removed when writing continues. The page cache outlives a killed process, so
+a line counts as soon as it is written. It does not outlive the machine: after a reboot only the lines up to the last
+`synced` one count, which is written after the disk has confirmed everything before it.
+"""
+
+import fcntl
 import os
 import time
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from netdyno.data.journal import NAME as JOURNAL
-from netdyno.data.journal import Entry, Journal, Region, line_of, write_all
+import msgspec
+
 from netdyno.errors import NetdynoError
 
+LOG = "progress.jsonl"
 SYNC_EVERY_S = 1.0
 FILES_SYNCED_ONE_BY_ONE = 16
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """Bytes and where they go. At offset 0 a file begins: it must not be there yet. A `whole` file never grows."""
+    """Bytes for a file of a split, by default for its end. A `whole` file consists of one piece."""
 
     name: str  # relative to the split's folder
     data: bytes | memoryview
-    at: int = 0
+    at: int | None = None
     whole: bool = False
 
 
 class PartialSplit:
-    """Files of a split on their way: written in `folder` (its name ends in `.partial`), moved beside it by `finish`.
+    """The files of an unfinished split. A write that returned survives `kill -9`; a reboot costs about a second."""
 
-    A write is safe when it returns: a killed process loses nothing of it. Disks are waited for once a second only,
-    and what was written since is checked against its checksums when writing is continued: after a power cut too,
-    nothing is taken for safe that is not.
-    """
-
-    def __init__(self, folder: Path, facts: Mapping[str, Any], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, folder: Path, facts: Mapping[str, object], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.done = 0
-        self.state: dict[str, Any] = {}
+        self.is_begun = False  # whether anything was written
         self.sizes: dict[str, int] = {}  # of the files that may grow
         self._folder, self._clock = folder, clock
         self._unsynced: set[str] = set()
-        with _spoken(folder, 0):
-            self._journal = Journal(folder, facts)
+        with _as_one_line(folder, 0):
+            self._log = _Log(folder, facts)
             self._continue()
         self._synced_at = clock()
 
-    def write(self, pieces: Sequence[Piece], items: int, state: Mapping[str, Any] | None = None) -> None:
-        """Append the pieces, which are so many items. Where that fails, `done` stays what it was."""
-        begun: list[Path] = []
-        with _spoken(self._folder, self.done), ThreadPoolExecutor(1) as other:
-            summed = other.submit(lambda: [_region(piece) for piece in pieces])
+    def write(self, pieces: Iterable[Piece], items: int) -> None:
+        """Append the pieces, which hold `items` items. If that fails, nothing of them stays."""
+        grown: dict[str, int] = {}
+        whole: dict[str, int] = {}
+        with _as_one_line(self._folder, self.done):
             try:
                 for piece in pieces:
-                    self._put(piece, begun)
-                regions = summed.result()
-                self._journal.add(line_of(self.done + items, regions, state))
+                    self._put(piece, whole if piece.whole else grown)
+                self._log.add(_Line(done=self.done + items, grown=grown, whole=whole, boot=_boot_id()))
             except OSError:
-                self._undo(begun)
+                self._undo([*grown, *whole])
                 raise
-        self._count(self.done + items, regions, state)
-        self._unsynced.update(region.name for region in regions)
+        self.done, self.is_begun = self.done + items, True
+        self.sizes |= grown
+        self._unsynced.update(grown, whole)
         if self._clock() - self._synced_at >= SYNC_EVERY_S:
             self.sync()
 
     def sync(self) -> None:
         """Wait until the disk has everything."""
-        with _spoken(self._folder, self.done):
+        with _as_one_line(self._folder, self.done):
             if len(self._unsynced) > FILES_SYNCED_ONE_BY_ONE:
                 os.sync()
             else:
-                for path in (self._folder / name for name in self._unsynced):
-                    _sync_path(path)
-            self._journal.sync()
+                for name in self._unsynced:
+                    sync_path(self._folder / name)
+            self._log.add(_Line(synced=True), sync=True)
         self._unsynced.clear()
         self._synced_at = self._clock()
 
     def finish(self) -> None:
-        """Move everything beside the folder and remove it. Until the folder is gone, readers see no split."""
+        """Move everything beside the folder and remove it. Until the log is gone, readers see no split."""
         self.sync()
-        with _spoken(self._folder, self.done):
+        with _as_one_line(self._folder, self.done):
             for path in sorted(self._folder.iterdir()):
-                if path.name != JOURNAL:
+                if path.name != LOG:
                     os.rename(path, self._folder.parent / path.name)
-            _sync_path(self._folder.parent)
-            self._journal.remove()
+            sync_path(self._folder.parent)
+            os.unlink(self._folder / LOG)
+            self.close()
             self._folder.rmdir()
 
     def close(self) -> None:
-        """Let another process continue."""
-        self._journal.close()
+        self._log.close()
 
-    def _put(self, piece: Piece, begun: list[Path]) -> None:
-        path = self._folder / piece.name
-        if piece.at == 0:
-            descriptor = _begin(path)
-            begun.append(path)
-        else:
-            descriptor = os.open(path, os.O_WRONLY)
+    def _put(self, piece: Piece, touched: dict[str, int]) -> None:
+        """Write a piece; `touched` gets the file's size after it, as soon as the file was opened."""
+        size = touched.get(piece.name, self.sizes.get(piece.name))
+        descriptor = _opened(self._folder / piece.name, is_new=size is None)
+        touched[piece.name] = size or 0
         try:
-            write_all(descriptor, piece.data, piece.at)
+            at = (size or 0) if piece.at is None else piece.at
+            _write_all(descriptor, piece.data, at)
+            touched[piece.name] = max(size or 0, at + len(piece.data))
         finally:
             os.close(descriptor)
 
-    def _undo(self, begun: Iterable[Path]) -> None:
-        for path in begun:
-            path.unlink()
-        self._cut_tails()
-
-    def _cut_tails(self) -> None:
-        for name, size in self.sizes.items():
-            if (self._folder / name).exists():
-                os.truncate(self._folder / name, size)
-
-    def _count(self, done: int, regions: Iterable[Region], state: Mapping[str, Any] | None) -> None:
-        self.done = done
-        self.state = self.state if state is None else dict(state)
-        for region in regions:
-            if not region.whole:
-                self.sizes[region.name] = max(self.sizes.get(region.name, 0), region.at + region.length)
+    def _undo(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self.sizes:
+                os.truncate(self._folder / name, self.sizes[name])
+            else:
+                os.unlink(self._folder / name)
 
     def _continue(self) -> None:
-        safe = _first(self._journal.entries(), self._folder)
-        self._journal.cut(safe)
-        for entry in safe:
-            self._count(entry.done, entry.regions, entry.state)
-            if not entry.synced:
-                self._unsynced.update(region.name for region in entry.regions)
-        _remove_strays(self._folder, {region.name for entry in safe for region in entry.regions})
-        self._cut_tails()
+        """Take up what the log counts and remove the rest."""
+        known: set[str] = set()
+        for line in self._log.keep_lines(self._holds):
+            self.done, self.is_begun = line.done, True
+            self.sizes |= line.grown
+            known.update(line.grown, line.whole)
+            if not line.synced:
+                self._unsynced.update(line.grown, line.whole)
+        for path in (Path(parent, name) for parent, _, names in os.walk(self._folder) for name in names):
+            name = str(path.relative_to(self._folder))
+            if name not in known and name != LOG:
+                path.unlink()
+            elif name in self.sizes:
+                os.truncate(path, self.sizes[name])
+
+    def _holds(self, line: "_Line") -> bool:
+        """Whether all files of a line are long enough, here or where an interrupted `finish` moved them."""
+        sizes = (line.grown | line.whole).items()
+        return all(max(_size(self._folder / name), _size(self._folder.parent / name)) >= size for name, size in sizes)
 
 
-class PartialFile:
-    """A single file that is only appended to."""
+class _Line(msgspec.Struct, omit_defaults=True):
+    """A line of the log: the split's facts (the first), a write (files with their new sizes), or a sync."""
 
-    def __init__(self, path: Path, facts: Mapping[str, Any]) -> None:
-        folder = path.with_name(path.name + ".partial")
-        refuse_existing(folder, [path])
-        self._name = path.name
-        self._split = PartialSplit(folder, facts)
+    facts: dict[str, object] | None = None
+    done: int = 0
+    grown: dict[str, int] = {}
+    whole: dict[str, int] = {}
+    boot: str = ""
+    synced: bool = False
 
-    @property
-    def done(self) -> int:
-        """How many items are safe."""
-        return self._split.done
 
-    @property
-    def state(self) -> dict[str, Any]:
-        """What the writer gave with the last item that is safe."""
-        return self._split.state
+class _Log:
+    """The log of an unfinished split. One process holds it; a split with other facts is refused."""
 
-    @property
-    def size(self) -> int:
-        """How many bytes are safe: where the next ones will go."""
-        return self._split.sizes.get(self._name, 0)
+    def __init__(self, folder: Path, facts: Mapping[str, object]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder, self._size = folder, 0
+        self._descriptor = os.open(folder / LOG, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            self._lock()
+            self._begin(msgspec.json.decode(msgspec.json.encode(facts)))
+        except BaseException:
+            self.close()
+            raise
 
-    def append(self, data: bytes, items: int, state: Mapping[str, Any] | None = None) -> None:
-        """Add bytes, which are so many items."""
-        pieces = [Piece(name=self._name, data=data, at=self.size)] if data else []
-        self._split.write(pieces, items, state)
+    def keep_lines(self, holds: Callable[[_Line], bool]) -> list[_Line]:
+        """The writes whose bytes are there, in order, each marked `synced` or not; the log is cut after the last."""
+        lines = list(self._lines())[1:]
+        synced = max((number for number, (line, _) in enumerate(lines) if line.synced), default=-1)
+        kept: list[_Line] = []
+        for number, (line, end) in enumerate(lines):
+            survived = number <= synced or line.boot == _boot_id() != ""
+            if not survived or not holds(line):
+                break
+            self._size = end
+            if not line.synced:
+                line.synced = number < synced
+                kept.append(line)
+        os.ftruncate(self._descriptor, self._size)
+        return kept
 
-    def finish(self) -> None:
-        """Make the file visible under its name."""
-        self._split.finish()
+    def add(self, line: _Line, sync: bool = False) -> None:
+        """Append a line; if that fails, nothing of it stays."""
+        data = msgspec.json.encode(line) + b"\n"
+        try:
+            _write_all(self._descriptor, data, self._size)
+        except OSError:
+            os.ftruncate(self._descriptor, self._size)
+            raise
+        self._size += len(data)
+        if sync:
+            os.fsync(self._descriptor)
 
     def close(self) -> None:
-        """Let another process continue."""
-        self._split.close()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+    def _begin(self, facts: dict[str, object]) -> None:
+        head, self._size = next(self._lines(), (_Line(), 0))
+        if head.facts is None:
+            self._size = 0
+            os.ftruncate(self._descriptor, 0)
+            self.add(_Line(facts=facts))
+        elif head.facts != facts:
+            before = head.facts
+            differing = sorted(key for key in before.keys() | facts.keys() if before.get(key) != facts.get(key))
+            raise NetdynoError(
+                f"{self._folder}: expected to continue a split with the same {', '.join(differing)}, "
+                "received another: it was begun for other data.",
+                hint=f"Delete {self._folder} to start over.",
+            )
+
+    def _lock(self) -> None:
+        """With a lock that forked children do not inherit, so that an orphan cannot keep it."""
+        try:
+            fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise NetdynoError(
+                f"{self._folder}: another process is writing this split.", hint="Wait until it has ended."
+            ) from error
+
+    def _lines(self) -> Iterator[tuple[_Line, int]]:
+        """Lines with where they end, up to the first that is cut or damaged."""
+        content, start = os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0), 0
+        while (end := content.find(b"\n", start) + 1) > 0:
+            try:
+                yield msgspec.json.decode(content[start:end], type=_Line), end
+            except (msgspec.MsgspecError, RecursionError):
+                return
+            start = end
 
 
 def partial_folder(root: Path, format_name: str, split: str) -> Path:
@@ -175,46 +234,44 @@ def partial_folder(root: Path, format_name: str, split: str) -> Path:
     return root / f"{format_name}-{split}.partial"
 
 
-def is_unfinished(folder: Path) -> bool:
-    """Whether a split is being written there: then it is not there for a reader, though some files may be."""
-    return (folder / JOURNAL).exists()
+def is_unfinished(root: Path, format_name: str, split: str) -> bool:
+    """Whether a split is being written: then readers must not see it, though some of its files may be in place."""
+    return (partial_folder(root, format_name, split) / LOG).exists()
 
 
-def refuse_existing(folder: Path, paths: Iterable[Path]) -> None:
-    """Never write over a split: files that are there while none is being written are somebody's."""
-    there = [path for path in paths if path.exists()]
-    if there and not is_unfinished(folder):
+def begin_folder(root: Path, format_name: str, split: str, existing: Iterable[Path]) -> Path:
+    """The folder to write a split in. Existing files are never overwritten, unless they come from this folder."""
+    there = [path for path in existing if path.exists()]
+    if there and not is_unfinished(root, format_name, split):
         raise NetdynoError(
             f"{there[0]}: expected to write a new split, received a folder that has it already.",
             hint="Delete it, or choose another folder.",
         )
+    return partial_folder(root, format_name, split)
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """A small file that is there with all its bytes or as it was before."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    with _spoken(path, 0):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(data)
-        _sync_path(draft)
-        os.replace(draft, path)
+def sync_path(path: Path) -> None:
+    """Wait until the disk has a file or a folder's entries."""
+    descriptor = os.open(path, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
 
 
 @contextmanager
-def _spoken(path: Path, done: int) -> Iterator[None]:
-    """What the system refuses becomes one line."""
+def _as_one_line(path: Path, done: int) -> Iterator[None]:
+    """Turn an error of the operating system into one line."""
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)
         raise NetdynoError(
-            f"{error.filename or path}: expected to write, received: {reason}. {done} items are safe.",
-            hint="When that is mended, the same command continues behind them.",
+            f"{error.filename or path}: cannot write: {error.strerror or error}. {done} items are safe.",
+            hint="Once that is fixed, the same command continues after them.",
         ) from error
 
 
-def _begin(path: Path) -> int:
-    """A new file, in a folder that is new perhaps; its descriptor."""
+def _opened(path: Path, is_new: bool) -> int:
+    if not is_new:
+        return os.open(path, os.O_WRONLY)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
         return os.open(path, flags, 0o666)
@@ -223,46 +280,21 @@ def _begin(path: Path) -> int:
         return os.open(path, flags, 0o666)
 
 
-def _first(entries: list[Entry], folder: Path) -> list[Entry]:
-    """The entries up to the first whose bytes are not all there."""
-    for number, entry in enumerate(entries):
-        if not all(_holds(region, folder, entry.synced) for region in entry.regions):
-            return entries[:number]
-    return entries
+def _write_all(descriptor: int, data: bytes | memoryview, at: int) -> None:
+    """All of it: one system call may write less."""
+    rest = memoryview(data)
+    while rest:
+        written = os.pwrite(descriptor, rest, at)
+        rest, at = rest[written:], at + written
 
 
-def _holds(region: Region, folder: Path, synced: bool) -> bool:
-    """Also where the file was moved already: `finish` may have been interrupted."""
-    path = next((path for path in (folder / region.name, folder.parent / region.name) if path.exists()), None)
-    if path is None or path.stat().st_size < region.at + region.length:
-        return False
-    return synced or _crc32(path, region) == region.crc32
-
-
-def _crc32(path: Path, region: Region) -> int:
-    with path.open("rb") as file:
-        file.seek(region.at)
-        return zlib.crc32(file.read(region.length))
-
-
-def _region(piece: Piece) -> Region:
-    return Region(
-        name=piece.name, at=piece.at, length=len(piece.data), crc32=zlib.crc32(piece.data), whole=piece.whole
-    )
-
-
-def _remove_strays(folder: Path, known: set[str]) -> None:
-    """Files of a write that did not come to its end."""
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            path = Path(parent, name)
-            if path != folder / JOURNAL and str(path.relative_to(folder)) not in known:
-                path.unlink()
-
-
-def _sync_path(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+def _size(path: Path) -> int:
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        return path.stat().st_size
+    except OSError:
+        return -1
+
+
+def _boot_id() -> str:
+    """Changes with every start of the machine; empty where the system does not say."""
+    return _BOOT_ID.read_text().strip() if _BOOT_ID.exists() else ""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netdyno.data.catalog import Dataset
-from netdyno.data.formats import formats, takes_pixels
+from netdyno.data.drawn import Shapes
+from netdyno.data.formats.registry import formats, takes_pixels
 from netdyno.data.item import Source
-from netdyno.data.shapes import Shapes
 from netdyno.errors import NetdynoError
 
 

@@ -1,23 +1,23 @@
-"""What happens to an item between two formats: kept as it is, encoded, decoded, or cut to a size."""
+"""What happens to an item between two formats? It is kept as it is, encoded, decoded, or cut to a size."""
 
 import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netdyno.data.formats import needs_pixels, takes_pixels
-from netdyno.data.images import encoded_of, pixels_of, size_of
+from netdyno.data.codecs.images import encoded_of, pixels_of, size_of
+from netdyno.data.formats.registry import needs_pixels, takes_pixels
 from netdyno.data.item import About, Item, Pixels, Source
 from netdyno.errors import NetdynoError
 
-SAMPLED = 64  # images that are looked at to tell whether all are grey
+SAMPLED = 64  # images that decide whether a split is grey
 TIMED = 8
-SLOW_S = 5e-5  # to hand an image from process to process takes about as long
+SLOW_S = 5e-5  # about the time to send an image to another process
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """How a source's items become what a writer wants; `about` is what will be written."""
+    """How items of a source become what a writer wants; `about` describes what will be written."""
 
     source: Source
     about: About
@@ -38,18 +38,18 @@ class Recipe:
 
     @property
     def is_work(self) -> bool:
-        """Whether it is worth other processes: images that change their form or are slow to make; copying is not."""
+        """Whether other processes pay off: to decode, encode or draw images, not to copy them."""
         if self.size is not None or (self.source.item(0).pixels is not None) != self.to_pixels:
             return True
         return min(_cpu_s(self.source, index) for index in range(min(TIMED, self.about.count))) > SLOW_S
 
 
 def about_to_write(source: Source, to_format: str, size: int | None) -> About:
-    """What a split will be: pixels need one shape, which may have to be found out or made."""
+    """What will be written. Pixels need one shape: that of the first image, or the requested size."""
     about = source.about
     if size is not None and not takes_pixels(to_format):
         raise NetdynoError(
-            f"--size: expected for a format of pixels, '{to_format}' keeps images as they are encoded."
+            f"--size: expected a format of pixels, received '{to_format}', which keeps images as they are encoded."
         )
     if about.count == 0:
         raise NetdynoError("expected a split with images in it, received an empty one.")
@@ -61,8 +61,8 @@ def about_to_write(source: Source, to_format: str, size: int | None) -> About:
 
 
 def cut(pixels: Pixels, size: int) -> Pixels:
-    """The shorter side becomes `size`, then the centre is kept; done at once, on the largest centred square."""
-    from PIL import Image  # images.py has told who lacks it
+    """Scale the shorter side to `size` and keep the centre, in one step: the largest centred square is resized."""
+    from PIL import Image  # codecs.images has reported a missing Pillow
 
     height, width, channels = pixels.shape
     side = min(height, width)
@@ -79,12 +79,12 @@ def _cpu_s(source: Source, index: int) -> float:
 
 
 def _encoded(item: Item) -> Item:
-    """Byte for byte where it was encoded."""
+    """Byte for byte if it is encoded already."""
     return item if item.encoded is not None else replace(item, encoded=encoded_of(item), pixels=None)
 
 
 def _in_channels(item: Item, channels: int) -> Pixels:
-    """Grey becomes colour where colour is wanted; colour never becomes grey without being asked."""
+    """Grey images become coloured if the split is; coloured ones never become grey."""
     found = _shape_of(item)[2]
     if found > channels:
         raise NetdynoError(f"image {item.name}: expected a grey image as the others are, received a coloured one.")

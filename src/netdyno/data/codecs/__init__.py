@@ -1,0 +1,1 @@
+"""Encodings of bytes: images, compressed files, archives, messages and pickles."""

@@ -1,0 +1,136 @@
+"""Which bytes lie at an offset of a file, plain or compressed? Several processes can read it, not past its end."""
+
+import functools
+import gzip
+import os
+import stat
+import threading
+import zlib
+from pathlib import Path
+from typing import Any
+
+from netdyno.errors import NetdynoError
+
+LARGEST_BYTES = 2**30  # of one image, record or compressed file; a header that claims more is wrong
+_LARGEST_RATIO = 1032  # no deflate stream expands more
+
+
+def read_whole(path: str) -> bytes:
+    """All of a file, with as few system calls as possible: datasets have a million small ones."""
+    try:
+        descriptor, size = _opened(path)
+        try:
+            if size > LARGEST_BYTES:
+                raise NetdynoError(f"{path}: expected at most {LARGEST_BYTES} bytes, received {size}.")
+            data = os.read(descriptor, size)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise NetdynoError(f"{path} cannot be read: {error.strerror}.") from error
+    if len(data) != size:
+        raise NetdynoError(f"{path}: expected {size} bytes, received {len(data)}.")
+    return data
+
+
+class File:
+    """A file that is read by offset, also by several threads; opened on first use, and again in each process."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._descriptor = -1
+        self._size = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path,)
+
+    def __del__(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
+    @property
+    def size(self) -> int:
+        """In bytes, when it was opened."""
+        if self._descriptor < 0:
+            with self._lock:
+                self._open()
+        return self._size
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Exactly those bytes."""
+        if length > self.size - offset or length > LARGEST_BYTES:
+            raise self.wrong(
+                offset, f"expected {length} bytes, received {max(self.size - offset, 0)} to the file's end"
+            )
+        try:
+            data = os.pread(self._descriptor, length, offset)
+        except OSError as error:
+            raise self.wrong(offset, f"expected {length} bytes, received {error.strerror}") from error
+        if len(data) != length:
+            raise self.wrong(offset, f"expected {length} bytes, received {len(data)}")
+        return data
+
+    def wrong(self, offset: int, what: str) -> NetdynoError:
+        """An error that names file and position."""
+        return NetdynoError(f"{self.path}, byte {offset}: {what}.")
+
+    def _open(self) -> None:
+        if self._descriptor >= 0:
+            return
+        try:
+            descriptor, self._size = _opened(self.path)
+        except OSError as error:
+            raise NetdynoError(f"{self.path} cannot be read: {error.strerror}.") from error
+        self._descriptor = descriptor  # last: another thread that sees it relies on the size
+
+
+class GzipFile(File):
+    """A compressed file, decompressed into memory once in each process."""
+
+    @property
+    def size(self) -> int:
+        return len(self._content())
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Exactly those bytes."""
+        data = self._content()[offset : offset + length]
+        if len(data) != length:
+            raise self.wrong(offset, f"expected {length} bytes, received {len(data)} to the end")
+        return bytes(data)
+
+    def wrong(self, offset: int, what: str) -> NetdynoError:
+        return NetdynoError(f"{self.path}, byte {offset} when unpacked: {what}.")
+
+    def _content(self) -> memoryview:
+        try:
+            state = self.path.stat()
+        except OSError as error:
+            raise NetdynoError(f"{self.path} cannot be read: {error.strerror}.") from error
+        return _decompressed(self.path, state.st_mtime_ns, state.st_size)
+
+
+def _opened(path: str | Path) -> tuple[int, int]:
+    """Descriptor and size. O_NONBLOCK: opening a pipe would wait for its other end."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(descriptor)
+        raise NetdynoError(f"{path}: expected a file, received a folder, pipe or device.")
+    return descriptor, found.st_size
+
+
+@functools.lru_cache(maxsize=4)
+def _decompressed(path: Path, changed_ns: int, compressed_bytes: int) -> memoryview:
+    """The content, its checksum verified. `changed_ns` makes a file that changed be read again."""
+    limit = min(LARGEST_BYTES, compressed_bytes * _LARGEST_RATIO)
+    try:
+        with gzip.open(path) as file:
+            data = file.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise NetdynoError(f"{path}: expected a complete gzip file, received: {error}.") from error
+    if len(data) > limit:
+        raise NetdynoError(
+            f"{path}: expected at most {LARGEST_BYTES:,} bytes in it, received more.",
+            hint=f"Unpack it first: gunzip --keep {path.name}",
+        )
+    return memoryview(data)

@@ -1,0 +1,1 @@
+"""The on-disk formats of datasets, one module each."""

@@ -1,0 +1,182 @@
+"""CIFAR's binary files: for each item a byte with its label, then its red, green and blue planes."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netdyno.data.codecs.files import File
+from netdyno.data.item import SPLITS, About, Images, Item, Labels, check_index, check_range
+from netdyno.data.names import number_name
+from netdyno.data.partial import Piece, begin_folder, is_unfinished
+from netdyno.data.sidecar import checked_label, checked_labels, find_about, sidecar_path, sidecar_piece
+from netdyno.data.writer import PixelWriter, raw, shape_to_write
+from netdyno.errors import NetdynoError
+
+NAME = "cifar"
+ITEMS_PER_FILE = 10_000
+SHAPE = (32, 32, 3)  # where no sidecar says another
+CLASSES_FILE = "batches.meta.txt"
+_NUMBER = re.compile(r"data_batch_([1-9]\d{0,5})\.bin")
+_MOST_CLASSES = 256
+_LARGEST_CLASSES_BYTES = 2**20
+
+
+def find(root: Path) -> Sequence[str]:
+    return [split for split in SPLITS if _paths(root, split) and not is_unfinished(root, NAME, split)]
+
+
+def open(root: Path, split: str) -> "Cifar":
+    """Files of whole items; if there are several, all but the last have 10,000. All labels are checked."""
+    known = find_about(sidecar_path(root, NAME, split))
+    shape = known.shape if known and known.shape else SHAPE
+    files = [File(path) for path in _complete(root, split)]
+    count = _count(files, 1 + math.prod(shape))
+    if known and known.count != count:
+        raise files[-1].wrong(files[-1].size, f"expected {known.count} items in all files, received {count}")
+    labels = [_labels(file, 1 + math.prod(shape)) for file in files]
+    classes = known.classes if known else _find_classes(root)
+    about = About(count=count, classes=classes or _numbers(labels), shape=shape)
+    for file, values in zip(files, labels, strict=True):
+        first_highest = int(values.argmax())
+        place = first_highest * (1 + math.prod(shape))
+        checked_label(int(values[first_highest]), about, f"{file.path}, byte {place}")
+    return Cifar(about=about, files=tuple(files))
+
+
+def create(root: Path, split: str, about: About) -> PixelWriter:
+    """Files of 10,000 items for training, one file for testing; a sidecar keeps shape, count and classes."""
+    folder = begin_folder(root, NAME, split, _paths(root, split))
+    shape_to_write(root, about)
+    if len(about.classes) > _MOST_CLASSES:
+        raise NetdynoError(
+            f"{root}: expected at most {_MOST_CLASSES} classes for CIFAR, received {len(about.classes)}."
+        )
+
+    def layout(first: int, images: Images, labels: Labels) -> list[Piece]:
+        records = np.empty((len(images), 1 + images[0].size), np.uint8)
+        records[:, 0] = labels
+        records[:, 1:] = images.transpose(0, 3, 1, 2).reshape(len(images), -1)
+        return list(_pieces(split, first, records))
+
+    head = [sidecar_piece(sidecar_path(root, NAME, split), about), *_classes_piece(root, about)]
+    return PixelWriter(folder, about, layout, head)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cifar:
+    """A split in files of 10,000 items."""
+
+    about: About
+    files: tuple[File, ...]
+
+    def item(self, index: int) -> Item:
+        check_index(index, self.about, self.files[0].path.parent)
+        number, place = divmod(index, ITEMS_PER_FILE) if len(self.files) > 1 else (0, index)
+        height, width, channels = self.about.shape or SHAPE
+        size = 1 + height * width * channels
+        record = np.frombuffer(self.files[number].read(place * size, size), np.uint8)
+        label = checked_label(int(record[0]), self.about, f"{self.files[number].path}, byte {place * size}")
+        planes = record[1:].reshape(channels, height, width)
+        return Item(name=number_name(index), label=label, pixels=np.ascontiguousarray(planes.transpose(1, 2, 0)))
+
+    def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
+        check_range(first, last, self.about, self.files[0].path.parent)
+        height, width, channels = self.about.shape or SHAPE
+        parts = list(self._records(first, last))
+        records = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        labels = checked_labels(records[:, 0], self.about, f"{self.files[0].path.parent}, item {first} and behind")
+        planes = records[:, 1:].reshape(-1, channels, height, width)
+        return planes.transpose(0, 2, 3, 1), labels
+
+    def _records(self, first: int, last: int) -> Iterator[NDArray[np.uint8]]:
+        size = 1 + math.prod(self.about.shape or SHAPE)
+        per_file = ITEMS_PER_FILE if len(self.files) > 1 else self.about.count
+        while first < last:
+            number, place = divmod(first, per_file)
+            count = min(last - first, per_file - place)
+            data = self.files[number].read(place * size, count * size)
+            yield np.frombuffer(data, np.uint8).reshape(count, size)
+            first += count
+
+
+def _paths(root: Path, split: str) -> list[Path]:
+    """In the order of their numbers, whichever are there."""
+    if split == "test":
+        return [path for path in [root / "test_batch.bin"] if path.is_file()]
+    numbered = [(found, path) for path in root.glob("data_batch_*.bin") if (found := _NUMBER.fullmatch(path.name))]
+    return [path for _, path in sorted(numbered, key=lambda pair: int(pair[0][1]))]
+
+
+def _complete(root: Path, split: str) -> list[Path]:
+    paths = _paths(root, split)
+    expected = [_name(split, number) for number in range(max(len(paths), 1))]
+    for name, path in zip(expected, [*paths, None], strict=False):
+        if path is None or path.name != name:
+            received = path.name if path else "none"
+            raise NetdynoError(f"{root}: expected a file {name}, received {received} in its place.")
+    return paths
+
+
+def _name(split: str, number: int) -> str:
+    return "test_batch.bin" if split == "test" else f"data_batch_{number + 1}.bin"
+
+
+def _count(files: Sequence[File], record_bytes: int) -> int:
+    """Items in all files, if these have only whole ones."""
+    for number, file in enumerate(files):
+        count, rest = divmod(file.size, record_bytes)
+        if rest or not count:
+            raise file.wrong(file.size - rest, f"expected items of {record_bytes} bytes, received {rest} at the end")
+        if number < len(files) - 1 and count != ITEMS_PER_FILE:
+            raise file.wrong(
+                file.size, f"expected {ITEMS_PER_FILE} items in all files but the last, received {count}"
+            )
+    return sum(file.size // record_bytes for file in files)
+
+
+def _labels(file: File, record_bytes: int) -> NDArray[np.uint8]:
+    try:
+        records = np.memmap(file.path, np.uint8, "r").reshape(-1, record_bytes)
+    except (OSError, ValueError) as error:
+        raise file.wrong(0, f"expected items of {record_bytes} bytes, received: {error}") from error
+    return np.array(records[:, 0])
+
+
+def _numbers(labels: Sequence[NDArray[np.uint8]]) -> tuple[str, ...]:
+    return tuple(str(number) for number in range(max(int(values.max()) for values in labels) + 1))
+
+
+def _find_classes(root: Path) -> tuple[str, ...] | None:
+    """A name a line; lines without one are no classes."""
+    path = root / CLASSES_FILE
+    if not path.is_file():
+        return None
+    file = File(path)
+    if file.size > _LARGEST_CLASSES_BYTES:
+        raise file.wrong(0, f"expected the names of at most {_MOST_CLASSES} classes, received {file.size} bytes")
+    try:
+        lines = file.read(0, file.size).decode().splitlines()
+    except UnicodeDecodeError as error:
+        raise file.wrong(error.start, f"expected the names of classes, received {error.reason}") from error
+    return tuple(line.strip() for line in lines if line.strip()) or None
+
+
+def _classes_piece(root: Path, about: About) -> list[Piece]:
+    """For other readers: the sidecar of each split has the names too. Those of another split are left alone."""
+    names = "".join(f"{name}\n" for name in about.classes).encode()
+    return [] if (root / CLASSES_FILE).exists() else [Piece(name=CLASSES_FILE, data=names, whole=True)]
+
+
+def _pieces(split: str, first: int, records: NDArray[np.uint8]) -> Iterator[Piece]:
+    """The records, cut where the next file begins."""
+    done = 0
+    while done < len(records):
+        number, place = divmod(first + done, ITEMS_PER_FILE) if split == "train" else (0, first + done)
+        here = records[done : done + ITEMS_PER_FILE - place] if split == "train" else records[done:]
+        yield Piece(name=_name(split, number), data=raw(here))
+        done += len(here)

@@ -1,0 +1,135 @@
+"""IDX files, as MNIST has them: a file of images and a file of labels, each with its dimensions in front."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from netdyno.data.codecs.files import File, GzipFile
+from netdyno.data.item import SPLITS, About, Images, Item, Labels, check_index, check_range
+from netdyno.data.names import number_name
+from netdyno.data.partial import Piece, begin_folder, is_unfinished
+from netdyno.data.sidecar import about_items, checked_label, checked_labels, sidecar_path, sidecar_piece
+from netdyno.data.writer import PixelWriter, raw, shape_to_write
+from netdyno.errors import NetdynoError
+
+NAME = "idx"
+_PREFIXES = {"train": "train", "test": "t10k"}
+_UBYTE = 8  # the code of the only type of numbers that images and labels have
+_MOST_CLASSES = 256
+
+
+def find(root: Path) -> Sequence[str]:
+    """The splits with both files, plain or compressed."""
+    complete = [split for split in SPLITS if all(_find_file(root, split, kind) for kind in ("images", "labels"))]
+    return [split for split in complete if not is_unfinished(root, NAME, split)]
+
+
+def open(root: Path, split: str) -> "Idx":
+    """Grey images have 2 dimensions each; 3 are height, width and channels."""
+    images, labels = _file(root, split, "images"), _file(root, split, "labels")
+    count, *shape = _dimensions(images, (3, 4))
+    (label_count,) = _dimensions(labels, (1,))
+    if label_count != count:
+        raise labels.wrong(4, f"expected {count} labels, one for each image, received {label_count}")
+    values = np.frombuffer(labels.read(8, count), np.uint8)
+    known = about_items(sidecar_path(root, NAME, split), count, [int(values.max())])
+    first_highest = int(values.argmax())
+    checked_label(int(values[first_highest]), known, f"{labels.path}, byte {8 + first_highest}")
+    height, width, channels = (*shape, 1)[:3]
+    about = About(count=count, classes=known.classes, shape=(height, width, channels))
+    if known.shape not in (None, about.shape):
+        raise images.wrong(8, f"expected images of {known.shape} as the sidecar says, received {about.shape}")
+    return Idx(about=about, images=images, images_at=4 + 4 * (1 + len(shape)), labels=labels)
+
+
+def create(root: Path, split: str, about: About) -> PixelWriter:
+    """Plain files; a sidecar keeps the names of the classes."""
+    existing = [path for kind in ("images", "labels") if (path := _find_file(root, split, kind))]
+    folder, shape = begin_folder(root, NAME, split, existing), shape_to_write(root, about)
+    if len(about.classes) > _MOST_CLASSES:
+        raise NetdynoError(
+            f"{root}: expected at most {_MOST_CLASSES} classes for IDX, received {len(about.classes)}."
+        )
+    dimensions = (about.count, *shape) if shape[2] > 1 else (about.count, *shape[:2])
+    image_name, label_name = (
+        f"{_PREFIXES[split]}-images-idx{len(dimensions)}-ubyte",
+        f"{_PREFIXES[split]}-labels-idx1-ubyte",
+    )
+    head = [
+        Piece(name=image_name, data=_head(dimensions)),
+        Piece(name=label_name, data=_head((about.count,))),
+        sidecar_piece(sidecar_path(root, NAME, split), about),
+    ]
+
+    def layout(_: int, images: Images, labels: Labels) -> list[Piece]:
+        return [
+            Piece(name=image_name, data=raw(images)),
+            Piece(name=label_name, data=labels.astype(np.uint8).tobytes()),
+        ]
+
+    return PixelWriter(folder, about, layout, head)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idx:
+    """A split in two files."""
+
+    about: About
+    images: File
+    images_at: int
+    labels: File
+
+    def item(self, index: int) -> Item:
+        check_index(index, self.about, self.images.path)
+        shape = self.about.shape or ()
+        data = self.images.read(self.images_at + index * math.prod(shape), math.prod(shape))
+        label = self.labels.read(8 + index, 1)[0]
+        checked_label(label, self.about, f"{self.labels.path}, byte {8 + index}")
+        return Item(name=number_name(index), label=label, pixels=np.frombuffer(data, np.uint8).reshape(shape))
+
+    def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
+        check_range(first, last, self.about, self.images.path)
+        shape = self.about.shape or ()
+        data = self.images.read(self.images_at + first * math.prod(shape), (last - first) * math.prod(shape))
+        labels = np.frombuffer(self.labels.read(8 + first, last - first), np.uint8)
+        checked = checked_labels(labels, self.about, f"{self.labels.path}, byte {8 + first} and behind")
+        return np.frombuffer(data, np.uint8).reshape(last - first, *shape), checked
+
+
+def _find_file(root: Path, split: str, kind: str) -> Path | None:
+    """Under the published name, the name that some tools unpack to (a dot for the second hyphen), or compressed."""
+    ranks = (3, 4) if kind == "images" else (1,)
+    stems = [f"{_PREFIXES[split]}-{kind}{mark}idx{rank}-ubyte" for rank in ranks for mark in "-."]
+    paths = [root / (stem + end) for stem in stems for end in ("", ".gz")]
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _file(root: Path, split: str, kind: str) -> File:
+    path = _find_file(root, split, kind)
+    if path is None:
+        expected = f"{_PREFIXES[split]}-{kind}-idx{3 if kind == 'images' else 1}-ubyte or the same with .gz"
+        raise NetdynoError(f"{root}: expected a file {expected}, received none.")
+    return GzipFile(path) if path.suffix == ".gz" else File(path)
+
+
+def _dimensions(file: File, ranks: tuple[int, ...]) -> list[int]:
+    """What the header says, if the file has the right size for it."""
+    magic = file.read(0, 4)
+    if magic[:3] != bytes((0, 0, _UBYTE)) or magic[3] not in ranks:
+        expected = " or ".join(f"00 00 08 {rank:02x}" for rank in ranks)
+        raise file.wrong(0, f"expected an IDX file of bytes that begins {expected}, received {magic.hex(' ')}")
+    dimensions = [int(value) for value in np.frombuffer(file.read(4, 4 * magic[3]), ">u4")]
+    if min(dimensions) < 1 or (len(dimensions) == 4 and dimensions[3] not in (1, 3)):
+        raise file.wrong(4, f"expected dimensions over 0 and 1 or 3 channels, received {dimensions}")
+    expected_bytes = 4 + 4 * len(dimensions) + math.prod(dimensions)
+    if file.size != expected_bytes:
+        sizes = "×".join(map(str, dimensions))
+        raise file.wrong(4, f"expected {expected_bytes} bytes in all for {sizes}, received {file.size}")
+    return dimensions
+
+
+def _head(dimensions: tuple[int, ...]) -> bytes:
+    return bytes((0, 0, _UBYTE, len(dimensions))) + np.array(dimensions, ">u4").tobytes()

@@ -1,0 +1,187 @@
+"""A folder of image files for each class. Labels are the ranks of the classes by name."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netdyno.data.codecs.files import read_whole
+from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.item import SPLITS, About, Item, check_index
+from netdyno.data.names import IMAGE_SUFFIXES, PackedNames, number_name, suffixes_of
+from netdyno.data.partial import PartialSplit, Piece, begin_folder, is_unfinished
+from netdyno.data.sidecar import find_about, sidecar_path, sidecar_piece
+from netdyno.data.writer import SplitWriter
+from netdyno.errors import NetdynoError
+
+NAME = "folder"
+_FOLDERS = {"train": ("train",), "test": ("test", "val")}  # copies of ImageNet call it val
+_SUFFIXES = tuple(suffix.encode() for suffix in IMAGE_SUFFIXES)
+_LONGEST_NAME_BYTES = 200  # with number and suffix below the 255 that file systems allow
+
+
+def find(root: Path) -> Sequence[str]:
+    """The splits with a folder of classes; a folder that has the classes itself is a train split."""
+    unfinished = [split for split in SPLITS if is_unfinished(root, NAME, split)]
+    found = [split for split in SPLITS if _find_folder(root, split) and split not in unfinished]
+    return found or (["train"] if not unfinished and _has_images(root) else [])
+
+
+def open(root: Path, split: str) -> "ImageFolder":
+    """Reads the names of all files, and no file."""
+    folder = _find_folder(root, split) or (root if split == "train" else root / _FOLDERS[split][0])
+    known = find_about(sidecar_path(root, NAME, split)) if folder != root else None
+    folders = class_folders(known.classes) if known else _classes(root, folder)
+    names = [sorted(_images(folder / name)) for name in folders]
+    counts = [len(images) for images in names]
+    _check_counts(folder, dict(zip(folders, counts, strict=True)), known)
+    classes = known.classes if known else tuple(folders)
+    about = About(count=sum(counts), classes=classes, shape=known.shape if known else None)
+    starts = np.cumsum([0, *counts[:-1]])
+    packed = PackedNames([name for images in names for name in images])
+    return ImageFolder(about=about, folder=folder, folders=tuple(folders), starts=starts, names=packed)
+
+
+def create(root: Path, split: str, about: About) -> SplitWriter:
+    """Names are kept; an item without a file name gets one that fits its content."""
+    if about.count < 1:
+        raise NetdynoError(f"{root}: expected at least one item to write, received {about.count}.")
+    folder = begin_folder(root, NAME, split, [root / name for name in _FOLDERS[split]])
+    layout = _Layout(folder=folder, name=_FOLDERS[split][0], folders=class_folders(about.classes))
+    writer = SplitWriter(folder, about, layout, [sidecar_piece(sidecar_path(root, NAME, split), about)])
+    if not (root / layout.name).exists():  # otherwise an interrupted finish moved it already
+        _make_folders(folder / layout.name, layout.folders)
+    return writer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ImageFolder:
+    """A split of image files."""
+
+    about: About
+    folder: Path
+    folders: tuple[str, ...]
+    starts: NDArray[np.int64]  # the number of the first item of each class
+    names: PackedNames
+
+    def item(self, index: int) -> Item:
+        check_index(index, self.about, self.folder)
+        label = int(self.starts.searchsorted(index, "right")) - 1
+        name = self.names[index]
+        path = f"{self.folder}/{self.folders[label]}/{os.fsdecode(name)}"
+        encoded = read_whole(path)
+        check_complete(encoded, path)
+        return Item(name=name.decode(errors="replace"), label=label, encoded=encoded)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layout:
+    """A file for each item; a name that its class has already gets the number of the item in front."""
+
+    folder: Path
+    name: str
+    folders: list[str]
+
+    def __call__(self, split: PartialSplit, items: Sequence[Item]) -> Iterator[Piece]:
+        taken: set[str] = set()
+        for index, item in enumerate(items, split.done):
+            encoded = encoded_of(item)
+            check_complete(encoded, item.name)
+            folder, name = f"{self.name}/{self.folders[item.label]}", file_name(item.name, encoded)
+            path = f"{folder}/{name}"
+            if path in taken or (self.folder / path).exists():
+                path = f"{folder}/{number_name(index)}-{name}"
+            taken.add(path)
+            yield Piece(name=path, data=encoded, whole=True)
+
+
+def class_folders(classes: Sequence[str]) -> list[str]:
+    """The names of the classes, made safe, with numbers in front if they do not sort like the labels."""
+    names = [_safe(name) for name in classes]
+    if names == sorted(set(names)):
+        return names
+    digits = len(str(len(names) - 1))
+    return [f"{label:0{digits}d}_{name}" for label, name in enumerate(names)]
+
+
+def file_name(name: str, encoded: bytes) -> str:
+    """The name of the item; the suffix that fits its content is added if it has none of an image."""
+    safe = _safe(name)
+    return safe if Path(safe).suffix.lower() in IMAGE_SUFFIXES else safe + suffixes_of(encoded, name)[0]
+
+
+def _safe(name: str) -> str:
+    """Nothing that leads to another folder, is hidden, looks unfinished, or is too long for a file system."""
+    short = name.encode(errors="replace")[-_LONGEST_NAME_BYTES:].decode(errors="ignore").strip()
+    return re.sub(r"[/\\\x00-\x1f]|^\.|\.partial$", "_", short) or "_"
+
+
+def _make_folders(folder: Path, names: Sequence[str]) -> None:
+    """Also for classes without images, so that every reader counts the same classes."""
+    try:
+        for name in names:
+            (folder / name).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NetdynoError(f"{error.filename}: cannot make a folder: {error.strerror}.") from error
+
+
+def _find_folder(root: Path, split: str) -> Path | None:
+    return next((root / name for name in _FOLDERS[split] if _has_images(root / name)), None)
+
+
+def _has_images(folder: Path) -> bool:
+    """Whether a folder has a folder with an image in it."""
+    return any(next(_images(name), None) is not None for name in _subfolders(folder))
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            paths = [Path(entry.path) for entry in entries if entry.is_dir()]
+    except OSError:  # not there, or no folder
+        return []
+    return sorted(path for path in paths if not path.name.startswith(".") and path.suffix != ".partial")
+
+
+def _images(folder: Path) -> Iterator[bytes]:
+    try:
+        with os.scandir(os.fsencode(folder)) as entries:
+            for entry in entries:
+                if entry.name.lower().endswith(_SUFFIXES) and not entry.name.startswith(b".") and entry.is_file():
+                    yield entry.name
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise NetdynoError(f"{folder} cannot be read: {error.strerror}.") from error
+
+
+def _classes(root: Path, folder: Path) -> list[str]:
+    """The names of the class folders. They must be those of the train split, otherwise labels would shift."""
+    names = [path.name for path in _subfolders(folder)]
+    train = _find_folder(root, "train")
+    expected = [path.name for path in _subfolders(train)] if train else names
+    if names != expected:
+        odd = sorted(set(names) ^ set(expected))[0]
+        received = "none" if odd in expected else "one more"
+        raise NetdynoError(f"{folder}: expected the class folders of {train}, received {received} named {odd}.")
+    if not names:
+        raise NetdynoError(f"{folder}: expected a folder for each class with images in it, received none.")
+    return names
+
+
+def _check_counts(folder: Path, counts: dict[str, int], known: About | None) -> None:
+    """A class without images is a mistake, unless a sidecar says how many images there are in all."""
+    empty = [name for name, count in counts.items() if not count]
+    if known is None and empty:
+        more = f" and {len(empty) - 3} more" if len(empty) > 3 else ""
+        raise NetdynoError(
+            f"{folder}: expected images in each class folder, received none in {', '.join(empty[:3])}{more}.",
+            hint="Delete it, if there is no such class.",
+        )
+    if known is not None and known.count != sum(counts.values()):
+        without = f" Without images: {', '.join(empty[:3])}." if empty else ""
+        raise NetdynoError(f"{folder}: expected {known.count} images, received {sum(counts.values())}.{without}")

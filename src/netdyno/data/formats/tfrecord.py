@@ -1,0 +1,206 @@
+"""Shards of checksummed records, each an Example with an encoded image: `train-00000-of-00010` and so on.
+
+Labels in `image/class/label` begin at 0, without a background class before them."""
+
+import functools
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netdyno.data.codecs.files import LARGEST_BYTES, File
+from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.optional import optional_module
+from netdyno.data.codecs.protobuf import bytes_field, bytes_head, is_number, signed, spans, varint, varints
+from netdyno.data.item import SPLITS, About, Item, Source, Writer, check_index
+from netdyno.data.names import suffixes_of
+from netdyno.data.partial import begin_folder, is_unfinished
+from netdyno.data.sidecar import about_items, checked_label, sidecar_path, sidecar_piece
+from netdyno.data.writer import ITEMS_PER_SHARD, ShardLayout, SplitWriter
+from netdyno.errors import NetdynoError
+
+NAME = "tfrecord"
+
+_HEAD = struct.Struct("<QI")  # length, its checksum
+_TAIL = struct.Struct("<I")
+_BYTES_LIST, _INT64_LIST = 1, 3  # of a Feature
+_NAME, _FEATURE = 1 << 3 | 2, 2 << 3 | 2  # the fields of an entry, with their kind
+_FORMATS = {".jpg": b"JPEG", ".png": b"PNG"}
+
+
+def find(root: Path) -> Sequence[str]:
+    return [split for split in SPLITS if _present(root, split) and not is_unfinished(root, NAME, split)]
+
+
+def open(root: Path, split: str) -> Source:
+    """Reads the lengths of all records, and the records if no sidecar names the classes."""
+    files = tuple(File(path) for path in _complete(_present(root, split), root, split))
+    walked = [(number, *place) for number, file in enumerate(files) for place in _walk(file)]
+    places = np.array(walked, np.int64).reshape(-1, 3)
+    labels = (_item(files[number], (at, length), "").label for number, at, length in walked)
+    about = about_items(sidecar_path(root, NAME, split), len(places), labels)
+    return Records(about=about, files=files, places=places)
+
+
+def create(root: Path, split: str, about: About) -> Writer:
+    """Shards of 1,000 items; the last may have fewer."""
+    shards = max(1, -(-about.count // ITEMS_PER_SHARD))
+    layout = ShardLayout(
+        name_of=lambda number: _shard_name(split, number, shards),
+        record_of=lambda _, item: _record(_example(item)),
+        count=about.count,
+    )
+    folder = begin_folder(root, NAME, split, _present(root, split))
+    return SplitWriter(folder, about, layout, [sidecar_piece(sidecar_path(root, NAME, split), about)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Records:
+    """A split of records; a place is shard, offset and length."""
+
+    about: About
+    files: tuple[File, ...]
+    places: NDArray[np.int64]
+
+    def item(self, index: int) -> Item:
+        check_index(index, self.about, self.files[0].path)
+        number, at, length = self.places[index].tolist()
+        item = _item(self.files[number], (at, length), str(index))
+        checked_label(item.label, self.about, f"{self.files[number].path}, item {index}, record at byte {at}")
+        return item
+
+
+def _shard_name(split: str, number: int, count: int) -> str:
+    return f"{split}-{number:05d}-of-{count:05d}"
+
+
+def _present(root: Path, split: str) -> list[Path]:
+    pattern = re.compile(split + r"-\d{5}-of-\d{5}")
+    return sorted(path for path in root.glob(f"{split}-*-of-*") if pattern.fullmatch(path.name))
+
+
+def _complete(paths: list[Path], root: Path, split: str) -> list[Path]:
+    """The shards, if none is missing and none is left over from another set."""
+    if not paths:
+        raise NetdynoError(f"{root}: expected shards {_shard_name(split, 0, 1)} or more, received none.")
+    count = int(paths[0].name[-5:])
+    expected = {_shard_name(split, number, count) for number in range(count)}
+    received = {path.name for path in paths}
+    if odd := min(expected ^ received, default=None):
+        verb = "is missing" if odd in expected else "does not belong to them"
+        raise NetdynoError(f"{root}: expected {count} shards, received {len(paths)}: {odd} {verb}.")
+    return paths
+
+
+def _walk(file: File) -> Iterator[tuple[int, int]]:
+    """Offset and length of the records; lengths have checksums of their own."""
+    at = 0
+    while at < file.size:
+        head = file.read(at, _HEAD.size)
+        length, checksum = _HEAD.unpack(head)
+        if _masked_checksum(head[:8]) != checksum:
+            raise file.wrong(at, "expected the length of a record, received one whose checksum is wrong")
+        whole = _HEAD.size + length + _TAIL.size
+        if whole > min(file.size - at, LARGEST_BYTES):
+            raise file.wrong(at, f"expected a record of {whole} bytes, received {file.size - at} to the file's end")
+        yield at, length
+        at += whole
+
+
+def _item(file: File, place: tuple[int, int], name: str) -> Item:
+    """The item in a record; `name` is used if the record has none."""
+    at, length = place
+    data = file.read(at + _HEAD.size, length + _TAIL.size)
+    if _masked_checksum(data[:length]) != _TAIL.unpack_from(data, length)[0]:
+        raise file.wrong(at, f"expected a record of {length} bytes, received one whose checksum is wrong")
+    features = _Features(data, length, f"{file.path}, record at byte {at}")
+    encoded = features.bytes_of("image/encoded")
+    check_complete(encoded, features.where)
+    if "image/filename" in features.by_name:
+        name = features.bytes_of("image/filename").decode(errors="replace").rpartition("/")[2]
+    return Item(name=name, label=features.number_of("image/class/label"), encoded=encoded)
+
+
+class _Features:
+    """Where the features of an Example lie in its bytes, by name."""
+
+    def __init__(self, data: bytes, length: int, where: str) -> None:
+        self.by_name: dict[str, tuple[int, int]] = {}
+        self.where, self._data = where, data
+        for features in self._inside((0, length), 1):
+            for entry in self._inside(features, 1):
+                parts = {tag: (begin, end) for tag, begin, end in spans(data, *entry, where)}
+                if _NAME in parts and _FEATURE in parts:
+                    self.by_name[data[slice(*parts[_NAME])].decode(errors="replace")] = parts[_FEATURE]
+
+    def bytes_of(self, name: str) -> bytes:
+        """The one byte string of a feature."""
+        values = [value for values in self._lists(name, _BYTES_LIST) for value in self._inside(values, 1)]
+        if len(values) != 1:
+            raise NetdynoError(f"{self.where}: expected one byte string as {name}, received {len(values)}.")
+        return self._data[slice(*values[0])]
+
+    def number_of(self, name: str) -> int:
+        """The one whole number of a feature, packed or not."""
+        values = [
+            value
+            for begin, end in self._lists(name, _INT64_LIST)
+            for _, first, last in spans(self._data, begin, end, self.where)
+            for value in varints(self._data[first:last], self.where)
+        ]
+        if len(values) != 1:
+            raise NetdynoError(f"{self.where}: expected one whole number as {name}, received {len(values)}.")
+        return signed(values[0])
+
+    def _lists(self, name: str, kind: int) -> list[tuple[int, int]]:
+        if name not in self.by_name:
+            known = ", ".join(sorted(self.by_name))[:200] or "none"
+            raise NetdynoError(f"{self.where}: expected a feature {name}, received {known}.")
+        return self._inside(self.by_name[name], kind)
+
+    def _inside(self, span: tuple[int, int], number: int) -> list[tuple[int, int]]:
+        """The messages or byte strings in a message's fields of this number."""
+        found = [
+            (tag, (begin, end)) for tag, begin, end in spans(self._data, *span, self.where) if tag >> 3 == number
+        ]
+        if any(is_number(tag) for tag, _ in found):
+            raise NetdynoError(f"{self.where}: expected bytes in field {number}, received a number.")
+        return [inside for _, inside in found]
+
+
+def _example(item: Item) -> bytes:
+    encoded = encoded_of(item)
+    image_format = _FORMATS[suffixes_of(encoded, item.name)[0]]
+    features = (
+        (b"image/class/label", _INT64_LIST, varint(item.label)),
+        (b"image/encoded", _BYTES_LIST, encoded),
+        (b"image/filename", _BYTES_LIST, item.name.encode()),
+        (b"image/format", _BYTES_LIST, image_format),
+    )
+    parts = [part for name, kind, value in features for part in (_feature_head(name, kind, len(value)), value)]
+    return bytes_field(1, *parts)
+
+
+@functools.lru_cache(maxsize=2**16)
+def _feature_head(name: bytes, kind: int, length: int) -> bytes:
+    """All that precedes the value of a feature: it is the innermost of five messages, and so is never copied."""
+    value = bytes_head(1, length)
+    values = bytes_head(kind, len(value) + length) + value
+    feature = bytes_head(2, len(values) + length) + values
+    entry = bytes_field(1, name) + feature
+    return bytes_head(1, len(entry) + length) + entry
+
+
+def _record(example: bytes) -> bytes:
+    length = struct.pack("<Q", len(example))
+    return b"".join((length, _TAIL.pack(_masked_checksum(length)), example, _TAIL.pack(_masked_checksum(example))))
+
+
+def _masked_checksum(data: bytes) -> int:
+    """CRC-32C, rotated and shifted: a checksum over data that holds checksums would be weak."""
+    crc: int = optional_module("google_crc32c", "google-crc32c", "for the checksums of records").value(data)
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
