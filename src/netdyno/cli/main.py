@@ -21,7 +21,7 @@ from netdyno.cli import (
 )
 from netdyno.cli.options import StoreOption
 from netdyno.errors import NetdynoError
-from netdyno.report.console import say_error
+from netdyno.report.terminal.console import say_error
 
 # What typer raises for a wrong option; it keeps the class to itself, so it is found as an ancestor of a public one.
 USAGE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")

@@ -1,8 +1,8 @@
 """`netdyno networks`: which networks there are, how large they are, and where they come from."""
 
 from netdyno.cli.options import JsonOption
-from netdyno.report.console import data_console, print_json
-from netdyno.report.tables import new_table
+from netdyno.report.terminal.console import data_console, print_json
+from netdyno.report.terminal.tables import new_table
 from netdyno.zoo.catalog import Entry, entries
 
 

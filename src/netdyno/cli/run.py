@@ -29,14 +29,14 @@ from netdyno.harness.settings import Settings
 from netdyno.harness.suite import Suite, read_suite
 from netdyno.harness.suites import DEFAULT, default_framework, find_suite
 from netdyno.harness.worker_file import pack_worker
-from netdyno.report.availability import availability
-from netdyno.report.console import data_console, talk_console
-from netdyno.report.course_progress import Packing
-from netdyno.report.gpu_tables import results_tables
-from netdyno.report.progress import Compiling, Progress, duration
-from netdyno.report.published import published_thread_times
-from netdyno.report.tables import how, new_table
-from netdyno.report.threads import thread_tables
+from netdyno.report.published.survey import published_thread_times
+from netdyno.report.terminal.availability import availability
+from netdyno.report.terminal.console import data_console, talk_console
+from netdyno.report.terminal.course_progress import Packing
+from netdyno.report.terminal.gpu_tables import results_tables
+from netdyno.report.terminal.progress import Compiling, Progress, duration
+from netdyno.report.terminal.tables import how, new_table
+from netdyno.report.terminal.threads import thread_tables
 from netdyno.results.cell import Cell
 from netdyno.results.proof import unproved_frameworks
 from netdyno.results.result import results_of

@@ -26,9 +26,9 @@ from netdyno.harness.run import Campaign
 from netdyno.harness.settings import Settings
 from netdyno.harness.suites import default_framework
 from netdyno.harness.worker_file import pack_worker
-from netdyno.report.console import data_console, print_json, talk_console
-from netdyno.report.course_progress import CourseProgress, Packing
-from netdyno.report.course_tables import course_tables
+from netdyno.report.terminal.console import data_console, print_json, talk_console
+from netdyno.report.terminal.course_progress import CourseProgress, Packing
+from netdyno.report.terminal.learning import course_tables
 from netdyno.results.cell import Cell
 from netdyno.results.course import TRAINED, course_results, to_json
 from netdyno.results.store import open_store
