@@ -38,6 +38,12 @@ def column(told, name):
     return [row[told["columns"].index(name)] for row in told["rows"]]
 
 
+def figures(told, name):
+    """Value, low and high of the figure in every row; None where a row has none."""
+    place = next(place for place, figure in enumerate(told["figures"]) if figure["name"] == name)
+    return [row[place] if place < len(row) else None for row in column(told, "figures")]
+
+
 def blocks(told):
     place = told["runColumns"].index("blocks")
     return [run[place] for runs in told["runs"] for run in runs]
@@ -121,7 +127,8 @@ def test_many_runs_are_thinned_and_that_is_said(monkeypatch):
 
 def test_a_failure_is_a_row_without_figures_but_with_its_reason():
     _, told = carried([failure("no such layer")])
-    assert column(told, "speed") == [None]
+    assert column(told, "figures") == [[]]
+    assert column(told, "headline") == [None]
     assert told["texts"][column(told, "reason")[0]] == "no such layer"
     assert blocks(told) == [[]]
 
@@ -182,7 +189,7 @@ def test_two_machines_alike_are_told_apart_by_their_ids():
     assert [group.label for group in found.groups] == ["m1", "m2"]
 
 
-def test_too_many_groups_become_one_for_each_manner():
+def test_of_too_many_groups_the_batch_with_most_frameworks_is_drawn():
     many = [runs_of(batch=2**n, framework=name, runs=1) for n in range(9) for name in ("alpha", "beta")]
     found = grouping(rows(*many, runs_of(batch=4, framework="gamma", runs=1)))
     assert found.left_out == 8
@@ -211,3 +218,12 @@ def test_of_very_many_results_no_trace_is_even_read(monkeypatch):
         data.add(result)
     data.add_traces(pytest.fail)
     assert "no traces" in data.left_out()
+
+
+def test_every_figure_is_carried_with_its_interval_and_described_once():
+    gpu = {"device": "cuda", "device_peak_bytes": 2**30, "readings": {"mean_w": 500.0, "j_per_image": 0.1}}
+    _, told = carried([*runs_of(framework="alpha"), *runs_of(framework="alpha", **gpu)])
+    assert [figure["name"] for figure in told["figures"]] == ["throughput", "memory", "power", "energy"]
+    assert [figure["heading"] for figure in told["figures"]] == ["images/s", "MiB", "W", "mJ/image"]
+    assert figures(told, "memory") == [[256, 256, 256], [1024, 1024, 1024]]
+    assert figures(told, "energy") == [None, [100, 100, 100]]

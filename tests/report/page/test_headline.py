@@ -76,7 +76,7 @@ def test_unequal_cells_are_never_compared(other):
     rival = result("beta", SLOW, cell=make_cell(framework="beta", **other))
     answer = told(result("alpha", FAST), rival)["Fastest"]
     assert answer.lead == "No contest"
-    assert answer.duels == ()
+    assert answer.rankings == ()
 
 
 def test_other_machines_are_other_places():
@@ -154,7 +154,7 @@ def test_several_comparisons_are_counted_by_winner():
     assert "alpha in 2 of 4 comparisons" in answer.words
     assert "beta in 1" in answer.words
     assert "cannot tell in 1" in answer.words
-    assert len(answer.duels) == 4
+    assert len(answer.rankings) == 4
 
 
 def test_who_wins_most_comparisons_is_named():

@@ -1,9 +1,11 @@
-"""What could be measured: every framework on every network of a device, its best speed or the reason for the hole."""
+"""What could be measured: every framework on every network of a device, its best figure or the reason for none."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from netdyno.report.charts.palette import look
+from netdyno.report.names import short_reason
+from netdyno.report.page.bars import best
 from netdyno.report.page.contests import is_instrument
 from netdyno.report.page.rows import Row
 from netdyno.results.words import number
@@ -13,7 +15,7 @@ MOST_REASONS = 60  # on the page; a store of failures may hold thousands
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """One place of the matrix. `note` is the number of a reason below, 0 for none."""
+    """One cell of the matrix. `note` is the number of a reason below, 0 for none."""
 
     text: str
     state: str  # steady, weak, failed or untried
@@ -26,19 +28,21 @@ class Matrix:
 
     place: str
     machine: str
+    workload: str
+    figure: str  # which one is shown, and its unit
     columns: tuple[str, ...]
     lines: tuple[tuple[str, str, tuple[Slot, ...]], ...]  # name, CSS variable, slots
 
 
 @dataclass(slots=True)
 class Reasons:
-    """Numbered as they come; the same reason keeps its number, and beyond the last there is none."""
+    """Reasons in order of appearance, each with one number, up to the most that the page lists."""
 
     numbers: dict[str, int] = field(default_factory=dict)
     left_out: int = 0
 
     def number(self, reason: str) -> int:
-        reason = " ".join(reason.split())
+        reason = short_reason(reason)
         if reason not in self.numbers and len(self.numbers) == MOST_REASONS:
             self.left_out += 1
             return 0
@@ -46,12 +50,12 @@ class Reasons:
 
 
 def availability(rows: Iterable[Row], reasons: Reasons) -> list[Matrix]:
-    """A matrix for each machine and device."""
-    places: dict[tuple[str, str, str], list[Row]] = {}
+    """A matrix for each machine, device and workload."""
+    places: dict[tuple[str, str, str, str], list[Row]] = {}
     for row in rows:
         if not is_instrument(row.cell.framework):
-            places.setdefault((row.place, row.machine, row.cell.device), []).append(row)
-    return [_matrix(place, machine, found, reasons) for (place, machine, _), found in sorted(places.items())]
+            places.setdefault((row.place, row.machine, row.cell.device, row.workload), []).append(row)
+    return [_matrix(place, machine, found, reasons) for (place, machine, _, _), found in sorted(places.items())]
 
 
 def _matrix(place: str, machine: str, rows: Sequence[Row], reasons: Reasons) -> Matrix:
@@ -64,19 +68,34 @@ def _matrix(place: str, machine: str, rows: Sequence[Row], reasons: Reasons) -> 
         (look(name).name, look(name).css, tuple(_slot(slots.get((name, case), ()), reasons) for case in columns))
         for name in frameworks
     ]
-    return Matrix(place=place, machine=machine, columns=tuple(columns), lines=tuple(lines))
+    return Matrix(
+        place=place,
+        machine=machine,
+        workload=rows[0].workload,
+        figure=_figure(rows),
+        columns=tuple(columns),
+        lines=tuple(lines),
+    )
+
+
+def _figure(rows: Sequence[Row]) -> str:
+    """Such as "training speed in images/s"."""
+    words = next((row.head.wording for row in rows if row.head), None)
+    if words is None:
+        return "figure"
+    title = words.title[0].lower() + words.title[1:]
+    return f"{title} in {words.unit}" if words.unit else title
 
 
 def _slot(rows: Sequence[Row], reasons: Reasons) -> Slot:
     if not rows:
         return Slot(text="–", state="untried")
-    measured = [row for row in rows if row.is_measured]
-    if not measured:
+    shown = best(rows)
+    if shown is None or shown.head is None:
         worst = rows[-1]
         return Slot(text=worst.outcome, state="failed", note=reasons.number(worst.reason or worst.outcome))
-    best = max(measured, key=lambda row: row.figures["speed"].value or 0.0)
-    return Slot(text=number(best.figures["speed"].value), state="weak" if best.is_weak else "steady")
+    return Slot(text=number(shown.head.value), state="weak" if shown.is_weak else "steady")
 
 
 def _case(row: Row) -> str:
-    return f"{row.cell.network}/{row.cell.dataset}"
+    return f"{row.network}/{row.cell.dataset}"

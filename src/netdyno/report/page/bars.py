@@ -1,22 +1,23 @@
-"""Which rows stand in one chart, under which headings: what all of them share is said once, beside the chart."""
+"""Which rows share a chart, under which headings; what all rows have in common is written beside the chart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from netdyno.report.charts import Bar
 from netdyno.report.charts.palette import look
-from netdyno.report.page.metrics import SPEED, Metric
+from netdyno.report.names import short_reason
 from netdyno.report.page.rows import Row
+from netdyno.report.vocabulary import Wording
 
 MOST_GROUPS, MOST_BARS = 6, 36  # of one chart: more cannot be read
-REASON = 40  # characters of a reason that stand in the place of a bar; all of it is in the list of reasons
+REASON = 40  # characters of a reason shown in place of a bar; the list of reasons has all of it
 
 Key = tuple[str, ...]  # place, machine, precision, batch, threads, data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Rows that may be compared, each framework in each of its executions, and what tells them from other groups."""
+    """Rows that may be compared, each framework in each of its executions; `label` distinguishes the group."""
 
     label: str
     rows: tuple[Row, ...]
@@ -48,28 +49,50 @@ def grouping(rows: Sequence[Row]) -> Grouping:
 
 
 def different(keys: Sequence[Key]) -> dict[Key, str]:
-    """What tells each key from the others, in words."""
+    """What distinguishes each key from the others, in words."""
     places = [place for place, words in enumerate(zip(*keys, strict=True)) if len(set(words)) > 1]
     if len({key[0] for key in keys}) == len({key[:2] for key in keys}):
-        places = [place for place in places if place != 1]  # the machine's id says nothing that its device does not
+        places = [place for place in places if place != 1]  # the machine's id adds nothing to its device
     return {key: " · ".join(key[place] for place in places if key[place]) for key in keys}
 
 
-def bars(found: Grouping, metric: Metric) -> list[Bar]:
-    """A bar for each row, or the reason in its place. Groups that nobody has the figure in are left out, and what was
-    not measured at all stands in the first chart only."""
-    groups = [group for group in found.groups if any(_value(row, metric) is not None for row in group.rows)]
-    return [_bar(group, row, metric) for group in groups for row in group.rows if row.is_measured or metric is SPEED]
+def wordings(rows: Iterable[Row]) -> list[Wording]:
+    """Every figure that some row has or should have, the main one first."""
+    found = {figure.wording.name: figure.wording for row in rows for figure in row.figures.values()}
+    lacking = {hole.wording.name: hole.wording for row in rows for hole in row.missing.values()}
+    heads = {row.headline for row in rows}
+    return sorted((lacking | found).values(), key=lambda words: (words.name not in heads, words.place, words.name))
 
 
-def holes(found: Grouping, metric: Metric) -> list[str]:
-    """Why nobody has the figure, for each device where that is so."""
+def bars(found: Grouping, words: Wording) -> list[Bar]:
+    """A bar for each row, or the reason in its place. Groups without the figure are left out, and rows that were not
+    measured at all are only in the chart of the main figure."""
+    groups = [group for group in found.groups if any(words.name in row.figures for row in group.rows)]
+    return [
+        _bar(group, row, words)
+        for group in groups
+        for row in group.rows
+        if row.is_measured or words.name == row.headline
+    ]
+
+
+def holes(found: Grouping, words: Wording) -> list[str]:
+    """Why the figure is missing, for each device where no result has it."""
     reasons: dict[str, set[str]] = {}
     for group in found.groups:
         measured = [row for row in group.rows if row.is_measured]
-        if measured and all(_value(row, metric) is None for row in measured):
-            reasons.setdefault(measured[0].place, set()).add(measured[-1].figures[metric.name].reason)
-    return [f"{metric.title} on {place}: {'; '.join(sorted(told))}." for place, told in reasons.items()]
+        if measured and not any(words.name in row.figures for row in measured) and words.name in measured[-1].missing:
+            reasons.setdefault(measured[0].place, set()).add(measured[-1].missing[words.name].reason)
+    return [f"{words.title} on {place}: {'; '.join(sorted(why))}." for place, why in reasons.items()]
+
+
+def best(rows: Sequence[Row]) -> Row | None:
+    """The measured row with the best main figure; the first of equals."""
+    measured = [(row, row.head) for row in rows if row.head is not None]
+    if not measured:
+        return None
+    signed = [(head.value if head.wording.more_is_better else -head.value, row) for row, head in measured if head]
+    return max(signed, key=lambda each: each[0])[1]
 
 
 def row_key(row: Row) -> Key:
@@ -86,12 +109,12 @@ def _shared(keys: Sequence[Key]) -> str:
 
 
 def _drawn(keyed: Mapping[Key, Sequence[Row]]) -> dict[Key, list[Row]]:
-    """All groups, if they can be read; else one batch and number of threads of each manner, the one with most
-    frameworks: what batch and threads do is drawn by itself."""
+    """All groups, if they fit into a chart; else of each device and precision the batch and number of threads with
+    most frameworks: other charts show the effect of batch and threads."""
     sizes = {key: len({row.cell.framework for row in rows if row.is_measured}) for key, rows in keyed.items()}
     chosen = sorted(keyed, key=lambda key: (-sizes[key], [-part for part in _sizes(key)], key))
     if len(chosen) > MOST_GROUPS or sum(map(len, keyed.values())) > MOST_BARS:
-        chosen = list({_manner(key): key for key in reversed(chosen)}.values())[::-1]
+        chosen = list({_without_sizes(key): key for key in reversed(chosen)}.values())[::-1]
     kept: list[Key] = []
     room = MOST_BARS
     for key in chosen[:MOST_GROUPS]:
@@ -103,24 +126,22 @@ def _drawn(keyed: Mapping[Key, Sequence[Row]]) -> dict[Key, list[Row]]:
 
 
 def _readable(rows: Sequence[Row]) -> list[Row]:
-    """In the order that frameworks have everywhere; of a crowd only the fastest execution of each."""
+    """In the order that frameworks have everywhere; of too many rows only the best execution of each framework."""
     ordered = sorted(rows, key=lambda row: (look(row.cell.framework).order, row.cell.framework, row.execution))
     if len(ordered) <= MOST_BARS:
         return ordered
-    best: dict[str, Row] = {}
+    frameworks: dict[str, list[Row]] = {}
     for row in ordered:
-        other = best.get(row.cell.framework)
-        if other is None or (_value(row, SPEED) or 0.0) > (_value(other, SPEED) or 0.0):
-            best[row.cell.framework] = row
-    return list(best.values())[:MOST_BARS]
+        frameworks.setdefault(row.cell.framework, []).append(row)
+    return [best(own) or own[0] for own in frameworks.values()][:MOST_BARS]
 
 
 def _natural(key: Key) -> tuple[object, ...]:
-    """In order of place and manner, and by number where there are numbers."""
-    return (*_manner(key), *_sizes(key))
+    """In order of place, precision and data, then by number of threads and batch."""
+    return (*_without_sizes(key), *_sizes(key))
 
 
-def _manner(key: Key) -> Key:
+def _without_sizes(key: Key) -> Key:
     """The key without batch and threads."""
     return (*key[:3], *key[5:])
 
@@ -130,23 +151,25 @@ def _sizes(key: Key) -> tuple[int, int]:
     return int(key[4].split()[0]) if key[4] else 0, int(key[3].split()[1])
 
 
-def _bar(group: Group, row: Row, metric: Metric) -> Bar:
-    figure = row.figures[metric.name]
+def _bar(group: Group, row: Row, words: Wording) -> Bar:
+    figure = row.figures.get(words.name)
     several = sum(other.cell.framework == row.cell.framework for other in group.rows) > 1
     return Bar(
         group=group.label,
         framework=row.cell.framework,
-        value=figure.value,
-        low=figure.low,
-        high=figure.high,
-        note=_short(figure.reason) if figure.value is None else row.verdict if row.is_weak else "",
+        value=figure.value if figure else None,
+        low=figure.low if figure else None,
+        high=figure.high if figure else None,
+        note=_short(_reason(row, words)) if figure is None else row.verdict if row.is_weak else "",
         name=f"{look(row.cell.framework).name}, {row.execution}" if several else "",
     )
 
 
+def _reason(row: Row, words: Wording) -> str:
+    if row.is_measured:
+        return row.missing[words.name].reason if words.name in row.missing else "not read"
+    return f"{row.outcome}: {short_reason(row.reason)}" if row.reason else row.outcome
+
+
 def _short(reason: str) -> str:
     return reason if len(reason) <= REASON else f"{reason[:REASON].rstrip()}…"
-
-
-def _value(row: Row, metric: Metric) -> float | None:
-    return row.figures[metric.name].value

@@ -1,38 +1,42 @@
-"""Who is compared with whom, and what a comparison comes to.
+"""Which results are compared on the page, and how each comparison ends.
 
-Only equals meet: the same network, dataset, batch, precision, data and threads on the same device of the same
-machine, each framework with its best execution.
+Only results with equal settings are compared: the same workload, network, dataset, batch, precision, data and threads
+on the same device of the same machine, each framework with its best execution.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from math import fsum
 
 from netdyno.frameworks.spec import specs
 from netdyno.report.charts.palette import look
-from netdyno.report.page.metrics import CONTESTED, SPEED, Metric, run_values
-from netdyno.results.compare import EQUAL, Question, compare
+from netdyno.report.figures import figures_of, headline_of, question_about, run_values, workload_of
+from netdyno.report.names import short_name
+from netdyno.report.vocabulary import Wording, page_wording
+from netdyno.results.compare import CANNOT_TELL, EQUAL, compare
 from netdyno.results.proof import Proof
 from netdyno.results.result import STEADY, Result
+
+NOISE = "noise could explain the difference"
 
 Place = tuple[str, str]  # a machine and one of its devices
 Proved = tuple[str, str, str, str, str, str]  # machine, framework, network, dataset, device, precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Arena:
-    """What contenders must have in common."""
+class Setting:
+    """What two results must have in common to be compared."""
 
     machine: str
     device: str
+    workload: str
     network: str
     dataset: str
     batch: int
     precision: str
     data: str
-    threads: int  # 0 on a GPU, where the host's threads decide nothing
+    threads: int  # 0 on a GPU, where the host's threads do not matter
     parallelism: str
 
     @property
@@ -42,12 +46,12 @@ class Arena:
     def label(self) -> str:
         threads = f", {self.threads} thread{'s' if self.threads > 1 else ''}" if self.threads else ""
         data = "" if self.data == "synthetic" else f", {self.data} data"
-        return f"{self.network}/{self.dataset}, batch {self.batch}, {self.precision}{threads}{data}"
+        return f"{short_name(self.network)}/{self.dataset}, batch {self.batch}, {self.precision}{threads}{data}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contender:
-    """A framework's best result by one metric: the mean over those of its runs that have the figure."""
+class Candidate:
+    """A framework's best result by one figure: the mean over the runs that have it."""
 
     result: Result
     mean: float
@@ -63,64 +67,72 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Odds:
+class Ratio:
     """How many times better one is than another, with the 99.5 % interval; `doubt` is why one cannot tell."""
 
-    ratio: float
+    value: float
     low: float | None = None
     high: float | None = None
     doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Duel:
-    """The best of an arena against the next. `caveats` are what is weak about the winner."""
+class Ranking:
+    """The best of a setting against the next. `caveats` are the weaknesses of the winner's result."""
 
-    arena: Arena
-    metric: Metric
-    first: Contender
-    second: Contender
-    odds: Odds
+    setting: Setting
+    wording: Wording
+    first: Candidate
+    second: Candidate
+    ratio: Ratio
     caveats: tuple[str, ...] = ()
 
     @property
     def is_decided(self) -> bool:
-        return not self.odds.doubt
+        return not self.ratio.doubt
 
 
 @dataclass(slots=True)
 class Contests:
-    """Every arena with its two best contenders by each metric; results come one at a time, and few are kept."""
+    """Every setting with its two best candidates by each figure; results are added one at a time."""
 
-    best: dict[tuple[Arena, str], list[Contender]] = field(default_factory=dict)
+    best: dict[tuple[Setting, str], list[Candidate]] = field(default_factory=dict)
+    wordings: dict[tuple[str, str, str], Wording] = field(default_factory=dict)
     measured: set[Place] = field(default_factory=set)
 
     def add(self, result: Result) -> None:
         """Let a result take part. Instruments do not: one that computes nothing would always win."""
-        if result.images_per_s is None or is_instrument(result.cell.framework):
+        figures = figures_of(result)
+        if headline_of(result) not in figures or is_instrument(result.cell.framework):
             return
-        arena = arena_of(result)
-        self.measured.add(arena.place)
-        runs = result.measured
-        for metric in CONTESTED:
-            if values := run_values(metric, runs):
-                mean = result.images_per_s if metric is SPEED else fsum(values) / len(values)
-                self._let_in(arena, metric, Contender(result=result, mean=mean, runs=len(values)))
+        setting = setting_of(result)
+        self.measured.add(setting.place)
+        for name, estimate in figures.items():
+            words = page_wording(setting.workload, name, estimate.unit, estimate.better)
+            if words.is_contested and not words.is_detail:
+                runs = len(run_values(result, name))
+                self._add(setting, words, Candidate(result=result, mean=words.scale * estimate.value, runs=runs))
 
     def places(self) -> list[Place]:
-        """Where something was measured, the place with most contests first."""
-        counts = Counter(arena.place for (arena, _), found in self.best.items() if len(found) > 1)
+        """Where something was measured, the place with most comparisons first."""
+        counts = Counter(setting.place for (setting, _), found in self.best.items() if len(found) > 1)
         return sorted(self.measured, key=lambda place: (-counts[place], place))
 
-    def at(self, place: Place, metric: Metric) -> list[tuple[Arena, list[Contender]]]:
-        """The arenas there in order, each with its best and, if there is one, the next."""
-        found = [(arena, best) for (arena, name), best in self.best.items() if name == metric.name]
-        return sorted((each for each in found if each[0].place == place), key=lambda each: each[0])
+    def contested(self) -> list[Wording]:
+        """The figures by which something is best, in the order in which they are shown."""
+        return sorted(self.wordings.values(), key=lambda words: (words.workload, words.place, words.name))
 
-    def _let_in(self, arena: Arena, metric: Metric, contender: Contender) -> None:
-        found = self.best.setdefault((arena, metric.name), [])
-        found.append(contender)
-        found[:] = _two_best(found, metric)
+    def at(self, place: Place, words: Wording) -> list[tuple[Setting, list[Candidate]]]:
+        """The settings there in order, each with its best and, if there is one, the next."""
+        found = [(setting, best) for (setting, name), best in self.best.items() if name == words.name]
+        here = [each for each in found if (each[0].place, each[0].workload) == (place, words.workload)]
+        return sorted(here, key=lambda each: each[0])
+
+    def _add(self, setting: Setting, words: Wording, candidate: Candidate) -> None:
+        self.wordings.setdefault(words.key, words)
+        found = self.best.setdefault((setting, words.name), [])
+        found.append(candidate)
+        found[:] = _two_best(found, words)
 
 
 def contests_of(results: Iterable[Result]) -> Contests:
@@ -131,11 +143,12 @@ def contests_of(results: Iterable[Result]) -> Contests:
     return contests
 
 
-def arena_of(result: Result) -> Arena:
+def setting_of(result: Result) -> Setting:
     cell = result.cell
-    return Arena(
+    return Setting(
         machine=result.machine,
         device=cell.device,
+        workload=workload_of(result),
         network=cell.network,
         dataset=cell.dataset,
         batch=cell.batch,
@@ -147,12 +160,12 @@ def arena_of(result: Result) -> Arena:
 
 
 def is_instrument(framework: str) -> bool:
-    """Netdyno's own; a name that no spec has is somebody's framework."""
+    """Whether it is one of netdyno's own; a name without a spec is a user's framework."""
     return _instruments().get(framework, False)
 
 
 def proved_of(proofs: Iterable[Proof]) -> frozenset[Proved]:
-    """What was proved equal, in whatever execution; a proof holds for the machine it was made on."""
+    """What was proved equal, in any execution; a proof holds for the machine it was made on."""
     return frozenset(
         (proof.machine, proof.framework, proof.network, proof.dataset, proof.device, proof.precision)
         for proof in proofs
@@ -165,37 +178,37 @@ def is_proved(result: Result, proved: Collection[Proved]) -> bool:
     return (result.machine, cell.framework, cell.network, cell.dataset, cell.device, cell.precision) in proved
 
 
-def fight(arena: Arena, metric: Metric, contenders: Sequence[Contender], proved: Collection[Proved]) -> Duel:
-    """The better against the next."""
-    first, second = contenders
-    odds = _odds(first, second, metric)
+def rank(setting: Setting, words: Wording, best: Sequence[Candidate], proved: Collection[Proved]) -> Ranking:
+    """Compare the best with the next."""
+    first, second = best
+    ratio = _ratio(first, second, words)
     caveats = _weaknesses(first.result, proved)
-    return Duel(arena=arena, metric=metric, first=first, second=second, odds=odds, caveats=caveats)
+    return Ranking(setting=setting, wording=words, first=first, second=second, ratio=ratio, caveats=caveats)
 
 
-def _two_best(contenders: Sequence[Contender], metric: Metric) -> list[Contender]:
+def _two_best(candidates: Sequence[Candidate], words: Wording) -> list[Candidate]:
     """The two best of different frameworks, the better first."""
-    ordered = sorted(contenders, key=lambda each: (each.mean, each.framework), reverse=metric.more_is_better)
-    best: dict[str, Contender] = {}
+    ordered = sorted(candidates, key=lambda each: (each.mean, each.framework), reverse=words.more_is_better)
+    best: dict[str, Candidate] = {}
     for each in ordered:
         best.setdefault(each.framework, each)
     return list(best.values())[:2]
 
 
-def _odds(first: Contender, second: Contender, metric: Metric) -> Odds:
-    """How many times better the first is, as `compare` sees it."""
-    sides = (second.result, first.result) if metric.more_is_better else (first.result, second.result)
-    found = compare(*sides, Question(metric=metric.compared))
+def _ratio(first: Candidate, second: Candidate, words: Wording) -> Ratio:
+    """How many times better the first is, by the statistics of `netdyno compare`."""
+    sides = (second.result, first.result) if words.more_is_better else (first.result, second.result)
+    found = compare(*sides, question_about(words.name))
     if found.ratio is None:
-        return Odds(ratio=1.0, doubt=found.reason)
+        return Ratio(value=1.0, doubt=found.reason)
     if found.low is None:
-        return Odds(ratio=found.ratio, doubt=_too_few(first, second))
-    doubts = {metric.compared.larger: "", EQUAL: "they are equal within 1 %"}
-    doubt = doubts.get(found.verdict, "the interval holds 1")
-    return Odds(ratio=found.ratio, low=found.low, high=found.high, doubt=doubt)
+        return Ratio(value=found.ratio, doubt=_too_few(first, second))
+    is_better = found.verdict != CANNOT_TELL and found.ratio > 1
+    doubt = "they are equal within 1 %" if found.verdict == EQUAL else "" if is_better else NOISE
+    return Ratio(value=found.ratio, low=found.low, high=found.high, doubt=doubt)
 
 
-def _too_few(first: Contender, second: Contender) -> str:
+def _too_few(first: Candidate, second: Candidate) -> str:
     single = [f"{each.name} has one" for each in (first, second) if each.runs < 2]
     return f"two runs a side are needed, {' and '.join(single)}"
 

@@ -1,7 +1,7 @@
-"""What the page's own script reads: every row of the table and what is behind it, small enough to carry along.
+"""The data of the page's script: every row of the table and its details, in a compact form.
 
-Texts and environments are written once and named by their place. When there are very many runs, fewer blocks of each
-are kept, evenly over time, and the page says so.
+Texts, figures and environments are written once and referred to by their index. When there are very many runs, fewer
+blocks of each are kept, evenly over time, and the page says so.
 """
 
 import json
@@ -11,59 +11,61 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from netdyno.report.charts.palette import look
+from netdyno.report.figures import run_head
 from netdyno.report.page.compact import compact, dumped, epoch_s, evenly, finite, script_safe
 from netdyno.report.page.contests import Proved
 from netdyno.report.page.headline import complaints
 from netdyno.report.page.rows import Row, row_of
+from netdyno.report.vocabulary import Wording
 from netdyno.results.bulk import in_batches
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record
 from netdyno.results.result import Result
-from netdyno.results.statistics import images_per_s
 
 Traces = Callable[[Sequence[str]], Mapping[str, Mapping[str, Any]]]
 
 BLOCKS = 300_000  # of all runs together; beyond, fewer are kept of each
 TRACE_POINTS = 60_000  # of all traces together
 MOST_BLOCKS, FEWEST_BLOCKS = 200, 5  # of a run
-MOST_POINTS, FEWEST_POINTS = 200, 10  # of a trace; if no more than that can be kept of one that varies, none is drawn
-MOST_TRACED = TRACE_POINTS // FEWEST_POINTS  # results; with more none has a trace, so that none is even read
-NAMED_RUNS = 5_000  # with more runs than that their folders' names are left out
-VOLATILE = "load"  # of an environment: different in every run, so kept with the run
+MOST_POINTS, FEWEST_POINTS = 200, 10  # of a trace; if fewer could be kept, no trace is drawn
+MOST_TRACED = TRACE_POINTS // FEWEST_POINTS  # results; with more, no trace is even read
+NAMED_RUNS = 5_000  # with more runs, the names of their folders are left out
+VOLATILE = "load"  # the part of an environment that differs in every run, so kept with the run
 
 COLUMNS = (
-    "id", "network", "dataset", "framework", "place", "machine", "device", "threads", "batch", "precision",
-    "execution", "chosen", "data", "series", "speed", "low", "high", "memory", "power", "energy", "mfu",
-    "first_step_s", "runs", "outcome", "flags", "reason", "proved", "crowding", "command", "environment",
-    "versions", "settings", "readings", "absent", "steps", "trace",
+    "id", "workload", "network", "dataset", "framework", "place", "machine", "device", "threads", "batch",
+    "precision", "execution", "chosen", "data", "series", "headline", "figures", "per_step", "mfu", "runs",
+    "outcome", "flags", "reason", "proved", "crowding", "command", "environment", "versions", "settings",
+    "readings", "absent", "steps", "trace",
 )  # fmt: skip
 RUN_COLUMNS = (
-    "number", "outcome", "speed", "flags", "reason", "started", "took_s", "build_s", "first_step_s", "loss_first",
+    "number", "outcome", "head", "flags", "reason", "started", "took_s", "build_s", "first_step_s", "loss_first",
     "loss_last", "host_bytes", "device_bytes", "load", "blocks", "id",
 )  # fmt: skip
-CELL_TEXTS = ("network", "dataset", "framework", "device", "precision", "execution", "data")
-ROW_TEXTS = ("place", "machine", "chosen", "outcome", "reason", "crowding")
+CELL_TEXTS = ("dataset", "framework", "device", "precision", "execution", "data")
+ROW_TEXTS = ("workload", "network", "place", "machine", "chosen", "outcome", "reason", "crowding")
 BLOCKS_AT, ID_AT = RUN_COLUMNS.index("blocks"), RUN_COLUMNS.index("id")
 FRAMEWORK_AT, TRACE_AT = COLUMNS.index("framework"), COLUMNS.index("trace")
 
 
 class PageData:
-    """Takes results one at a time; when all are there, `to_json` is what the page carries."""
+    """Takes results one at a time; `to_json` gives the data of all of them."""
 
     def __init__(self, proved: Collection[Proved]) -> None:
         self._proved = proved
         self._texts: dict[str, int] = {}
         self._objects: dict[str, int] = {}
         self._readings: dict[str, int] = {}
+        self._figures: dict[tuple[str, str], Wording] = {}  # by name and unit
         self._rows: list[list[Any]] = []
         self._runs: list[list[list[Any]]] = []
         self._traces = 0
-        self._traced: dict[str, int] = {}  # the run whose trace a row shows, and the row's place
+        self._traced: dict[str, int] = {}  # the run whose trace a row shows → the row's index
         self._is_untraced = False
         self.run_count = 0
 
     def add(self, result: Result) -> Row:
-        """Keep what the page needs of it."""
+        """Keep what the page needs of a result."""
         row = row_of(result, self._proved)
         if result.measured:
             self._traced[result.measured[-1].id] = len(self._rows)
@@ -73,7 +75,7 @@ class PageData:
         return row
 
     def add_traces(self, traces: Traces) -> None:
-        """Of the last measured run of each result; of none if there are too many to draw."""
+        """Add the trace of the last measured run of each result, unless there are too many results."""
         self._is_untraced = len(self._traced) > MOST_TRACED
         for some in in_batches([] if self._is_untraced else self._traced):
             found = traces(some)
@@ -81,7 +83,7 @@ class PageData:
                 self._rows[self._traced[id_]][TRACE_AT] = self._curves(found.get(id_))
 
     def left_out(self) -> str:
-        """What there was no room for, in words; empty if there was room for all."""
+        """What there was no room for, in words; empty if nothing was left out."""
         parts = []
         if self._blocks_each < MOST_BLOCKS:
             parts.append(f"at most {self._blocks_each} timed blocks of each run")
@@ -93,17 +95,18 @@ class PageData:
 
     def to_json(self) -> str:
         """Strict JSON that may stand in a script element."""
-        told = {
+        content = {
             "columns": COLUMNS,
             "runColumns": RUN_COLUMNS,
             "texts": list(self._texts),
             "objects": [json.loads(text) for text in self._objects],
             "readings": list(self._readings),
+            "figures": [_described(words) for words in self._figures.values()],
             "looks": self._looks(),
             "rows": [self._finished_row(row) for row in self._rows],
             "runs": [[self._finished_run(run) for run in runs] for runs in self._runs],
         }
-        return script_safe(told)
+        return script_safe(content)
 
     @property
     def _blocks_each(self) -> int:
@@ -125,13 +128,11 @@ class PageData:
         values: dict[str, Any] = {
             **{name: self._text(getattr(row.cell, name)) for name in CELL_TEXTS},
             **{name: self._text(getattr(row, name)) for name in ROW_TEXTS},
-            **{name: compact(found.value) for name, found in row.figures.items()},
             **{name: getattr(row, name) for name in ("id", "series", "runs")},
             **{name: getattr(row.cell, name) for name in ("threads", "batch")},
-            "low": compact(row.figures["speed"].low),
-            "high": compact(row.figures["speed"].high),
+            **self._numbers(row),
+            "per_step": compact(row.per_step),
             "mfu": compact(row.mfu),
-            "first_step_s": compact(row.first_step_s),
             "flags": [self._text(part) for part in (complaints(row.verdict) if row.is_weak else ())],
             "proved": int(row.proved),
             "command": self._text(repeating_command(row.cell)),
@@ -145,13 +146,25 @@ class PageData:
         }
         return [values[name] for name in COLUMNS]
 
+    def _numbers(self, row: Row) -> dict[str, Any]:
+        """The row's figures by their index, each as value, low and high; and the index of the main one."""
+        for figure in row.figures.values():
+            self._figures.setdefault((figure.wording.name, figure.wording.unit), figure.wording)
+        own = {(each.wording.name, each.wording.unit): each for each in row.figures.values()}
+        found = [own.get(key) for key in self._figures]
+        while found and found[-1] is None:
+            found.pop()
+        head = next((index for index, each in enumerate(found) if each is not None and each is row.head), None)
+        numbers = [each and [compact(each.value), compact(each.low), compact(each.high)] for each in found]
+        return {"figures": numbers, "headline": head}
+
     def _run(self, record: Record) -> list[Any]:
         started, ended = epoch_s(record.started_at), epoch_s(record.ended_at)
-        is_measured = record.outcome == "measured" and record.samples
+        head = run_head(record) if record.outcome == "measured" else None
         values = {
             "number": record.number,
             "outcome": self._text(record.outcome),
-            "speed": compact(images_per_s(record.samples, record.cell.batch)) if is_measured else None,
+            "head": compact(head[0]) if head else None,
             "flags": [self._text(flag) for flag in record.flags],
             "reason": self._text(record.reason),
             "started": started,
@@ -169,17 +182,17 @@ class PageData:
         return [values[name] for name in RUN_COLUMNS]
 
     def _curves(self, trace: Mapping[str, Any] | None) -> list[tuple[int, "array[float]"]]:
-        """What each reading was, as seconds and value in turn."""
+        """Each reading over time, as seconds and value in turn."""
         found = []
         for name, points in (trace or {}).items():
-            if len(points) > 1:  # two are a level line
+            if len(points) > 1:
                 flat = array("f", (number for point in evenly(points, MOST_POINTS) for number in point))
                 found.append((self._text(name), flat))
         self._traces += sum(len(flat) >= 2 * FEWEST_POINTS for _, flat in found)
         return found
 
     def _values(self, readings: Mapping[str, float]) -> list[float | int | None]:
-        """By the place of each reading's name, as far as the last that is there."""
+        """By the index of each reading's name, up to the last one present."""
         for name in readings:
             self._readings.setdefault(name, len(self._readings))
         found = [compact(readings.get(name)) for name in self._readings]
@@ -209,8 +222,14 @@ class PageData:
         return self._objects.setdefault(dumped(finite(value)), len(self._objects))
 
 
+def _described(words: Wording) -> dict[str, Any]:
+    """What the script needs to show a figure."""
+    names = ("name", "title", "unit", "heading", "place")
+    return {name: getattr(words, name) for name in names}
+
+
 def repeating_command(cell: Cell) -> str:
-    """What to type to measure the cell again, wherever its names may be pasted."""
+    """The command that measures the cell again, quoted for a shell."""
     device = ["--cpu"] if cell.device == "cpu" else ["--gpus", "1"]
     named = {name: str(getattr(cell, name)) for name in ("network", "dataset", "framework", "batch", "precision")}
     named |= {name: str(getattr(cell, name)) for name in ("execution", "data", "threads")}

@@ -1,7 +1,7 @@
-"""What results say in words: who is fastest, leanest and most frugal, by how much and how surely.
+"""The results in words: which framework is best by each figure, by how much and with what certainty.
 
-Where noise could explain a difference, that is said instead; a winner whose own measurement is weak is never named
-without saying so.
+Where noise could explain a difference, the text says so; a winner whose own measurement is weak is never named
+without that caveat.
 """
 
 import re
@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from netdyno.report.page.contests import Contender, Contests, Duel, Place, Proved, arena_of, fight
-from netdyno.report.page.metrics import CONTESTED, Metric
+from netdyno.report.page.contests import Candidate, Contests, Place, Proved, Ranking, rank, setting_of
+from netdyno.report.vocabulary import Wording
 from netdyno.results.words import number
 
 NAMED = 3  # winners in one sentence
@@ -19,25 +19,25 @@ COMPLAINTS = 4  # kinds of weakness in one sentence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One question of the reader, answered for one device. `lead` is the answer's few words, `words` the rest."""
+    """One question of the reader, answered for one device. `lead` is the answer in a few words, `words` the rest."""
 
     question: str
     lead: str
     words: str
     caveat: str = ""
-    duels: tuple[Duel, ...] = ()
+    rankings: tuple[Ranking, ...] = ()
 
 
 def answers(contests: Contests, place: Place, proved: Collection[Proved]) -> list[Answer]:
-    """Fastest, leanest, most frugal there; nothing about what was not read."""
+    """An answer for each figure that was read there."""
     found = []
-    for metric in CONTESTED:
-        arenas = contests.at(place, metric)
-        duels = [fight(arena, metric, best, proved) for arena, best in arenas if len(best) > 1]
-        if duels:
-            found.append(_answer(metric, duels))
-        elif arenas:
-            found.append(_without_rival(metric, [best[0] for _, best in arenas]))
+    for words in contests.contested():
+        settings = contests.at(place, words)
+        rankings = [rank(setting, words, best, proved) for setting, best in settings if len(best) > 1]
+        if rankings:
+            found.append(_answer(words, rankings))
+        elif settings:
+            found.append(_without_rival(words, [best[0] for _, best in settings]))
     return found
 
 
@@ -47,77 +47,77 @@ def complaints(verdict: str) -> list[str]:
 
 
 def kind_of(complaint: str) -> str:
-    """Without what it says of one result only."""
+    """Without the details of one result."""
     return "some runs failed" if complaint.endswith(" measured") else complaint.partition(" (")[0]
 
 
 def times(ratio: float) -> str:
-    """As many digits as a reader needs: 1.004, 1.32, 13.2, 132."""
+    """A ratio with as many digits as a reader needs: 1.004, 1.32, 13.2, 132."""
     digits = 3 if ratio < 1.095 else 2 if ratio < 10 else 1 if ratio < 100 else 0
     return f"{ratio:,.{digits}f}"
 
 
-def _answer(metric: Metric, duels: Sequence[Duel]) -> Answer:
-    lead, words = _one(duels[0]) if len(duels) == 1 else _several(duels)
-    return Answer(question=metric.champion, lead=lead, words=words, caveat=_caveat(duels), duels=tuple(duels))
+def _answer(wording: Wording, rankings: Sequence[Ranking]) -> Answer:
+    lead, words = _one(rankings[0]) if len(rankings) == 1 else _several(rankings)
+    caveat = _caveat(rankings)
+    return Answer(question=wording.best, lead=lead, words=words, caveat=caveat, rankings=tuple(rankings))
 
 
-def _one(duel: Duel) -> tuple[str, str]:
-    names = [f"{each.name} ({each.result.cell.execution})" for each in (duel.first, duel.second)]
-    figures = f"{number(duel.first.mean)} against {number(duel.second.mean)} {duel.metric.unit}"
-    where, odds = duel.arena.label(), duel.odds
-    if not duel.is_decided:
-        return "Cannot tell", f"{names[0]} from {names[1]}: {figures}, and {odds.doubt} ({where})."
-    margin = duel.metric.margin.format(times(odds.ratio))
-    sure = f" (99.5 % interval {times(odds.low)} to {times(odds.high)})" if odds.low and odds.high else ""
+def _one(ranking: Ranking) -> tuple[str, str]:
+    names = [f"{each.name} ({each.result.cell.execution})" for each in (ranking.first, ranking.second)]
+    figures = f"{number(ranking.first.mean)} against {number(ranking.second.mean)} {ranking.wording.unit}"
+    where, ratio = ranking.setting.label(), ranking.ratio
+    if not ranking.is_decided:
+        return "Cannot tell", f"{names[0]} from {names[1]}: {figures}, and {ratio.doubt} ({where})."
+    margin = ranking.wording.margin.format(times(ratio.value))
+    sure = f" (99.5 % interval {times(ratio.low)} to {times(ratio.high)})" if ratio.low and ratio.high else ""
     return names[0], f"{margin}{sure}, {names[1]}: {figures} ({where})."
 
 
-def _several(duels: Sequence[Duel]) -> tuple[str, str]:
-    decided = [duel for duel in duels if duel.is_decided]
-    undecided = len(duels) - len(decided)
-    wins = Counter(duel.first.name for duel in decided).most_common()
+def _several(rankings: Sequence[Ranking]) -> tuple[str, str]:
+    decided = [ranking for ranking in rankings if ranking.is_decided]
+    undecided = len(rankings) - len(decided)
+    wins = Counter(ranking.first.name for ranking in decided).most_common()
     if not wins:
-        return "Cannot tell", f"in any of {len(duels)} comparisons: {_doubts(duels)}."
+        return "Cannot tell", f"in any of {len(rankings)} comparisons: {_doubts(rankings)}."
     (best, most), *others = wins
-    parts = [f"in {most} of {len(duels)} comparisons ({_margin(decided, best)})"]
+    parts = [f"in {most} of {len(rankings)} comparisons ({_margin(decided, best)})"]
     parts += [f"{name} in {count} ({_margin(decided, name)})" for name, count in others[: NAMED - 1]]
     if rest := sum(count for _, count in others[NAMED - 1 :]):
         parts.append(f"others in {rest}")
     if undecided:
         parts.append(f"cannot tell in {undecided}")
     words = "; ".join(parts) + "."
-    return (best, words) if 2 * most > len(duels) else ("It depends", f"{best} {words}")
+    return (best, words) if 2 * most > len(rankings) else ("It depends", f"{best} {words}")
 
 
-def _margin(duels: Sequence[Duel], name: str) -> str:
-    ratios = [duel.odds.ratio for duel in duels if duel.first.name == name]
+def _margin(rankings: Sequence[Ranking], name: str) -> str:
+    ratios = [ranking.ratio.value for ranking in rankings if ranking.first.name == name]
     low, high = times(min(ratios)), times(max(ratios))
-    return duels[0].metric.margin.format(low if low == high else f"{low} to {high}")
+    return rankings[0].wording.margin.format(low if low == high else f"{low} to {high}")
 
 
-def _doubts(duels: Sequence[Duel]) -> str:
-    """The commonest reason."""
-    return Counter(duel.odds.doubt.partition(",")[0] for duel in duels).most_common(1)[0][0]
+def _doubts(rankings: Sequence[Ranking]) -> str:
+    """The most frequent reason."""
+    return Counter(ranking.ratio.doubt.partition(",")[0] for ranking in rankings).most_common(1)[0][0]
 
 
-def _without_rival(metric: Metric, contenders: Sequence[Contender]) -> Answer:
-    """Nobody to compare with: what was reached."""
-    ordered = sorted(contenders, key=lambda each: each.mean)
-    names = " and ".join(sorted({each.name for each in contenders}))
-    ends = [f"{number(each.mean)} {metric.unit} ({arena_of(each.result).label()})" for each in ordered]
+def _without_rival(wording: Wording, candidates: Sequence[Candidate]) -> Answer:
+    """One framework alone: only its figures."""
+    ordered = sorted(candidates, key=lambda each: each.mean)
+    names = " and ".join(sorted({each.name for each in candidates}))
+    ends = [f"{number(each.mean)} {wording.unit} ({setting_of(each.result).label()})" for each in ordered]
     reached = ends[0] if len(ends) == 1 else f"from {ends[0]} to {ends[-1]}"
-    return Answer(question=metric.champion, lead="No contest", words=f"{names} had no rival here: {reached}.")
+    return Answer(question=wording.best, lead="No contest", words=f"{names} had no rival here: {reached}.")
 
 
-def _caveat(duels: Sequence[Duel]) -> str:
-    """How many winners rest on weak numbers, and what is wrong with those."""
-    weak = [duel for duel in duels if duel.is_decided and duel.caveats]
+def _caveat(rankings: Sequence[Ranking]) -> str:
+    """How many winners rest on weak numbers, and what is weak about them."""
+    weak = [ranking for ranking in rankings if ranking.is_decided and ranking.caveats]
     if not weak:
         return ""
-    parts = [part for duel in weak for caveat in duel.caveats for part in complaints(caveat)]
-    words = Counter(kind_of(part) for part in parts).most_common(COMPLAINTS)
-    told = ", ".join(word for word, _ in words)
-    decided = sum(duel.is_decided for duel in duels)
-    who = "The winner is" if len(duels) == 1 else f"{len(weak)} of {decided} winners are"
-    return f"{who} weak or unproved: {told}."
+    parts = [part for ranking in weak for caveat in ranking.caveats for part in complaints(caveat)]
+    kinds = ", ".join(kind for kind, _ in Counter(kind_of(part) for part in parts).most_common(COMPLAINTS))
+    decided = sum(ranking.is_decided for ranking in rankings)
+    who = "The winner is" if len(rankings) == 1 else f"{len(weak)} of {decided} winners are"
+    return f"{who} weak or unproved: {kinds}."

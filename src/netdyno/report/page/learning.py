@@ -1,59 +1,73 @@
-"""What the page shows of courses: how accurate a network became in each framework, and after how long."""
+"""What the page shows of trainings to a goal: their learning curves, and a table of their figures over the seeds."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from netdyno.report.charts import Line, Point, learning_chart
 from netdyno.report.charts.palette import look
+from netdyno.report.figures import figures_of, workload_of
+from netdyno.report.names import short_name, short_reason
 from netdyno.report.page.sections import Picture
 from netdyno.report.terminal.tables import how
+from netdyno.report.vocabulary import Wording, wording
 from netdyno.results.course import TRAINED, Course, CourseResult, course_results
-from netdyno.results.words import number
 
 MOST_CHARTS = 8
+CHART = "Accuracy while training"
 Key = tuple[str, str, int, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CourseLine:
-    """What a framework's courses with one goal came to, in words."""
+class TrainingLine:
+    """The trainings of one framework to one goal, in words; `figures` are in the order of the table's columns."""
 
     name: str
     css: str
     how: str
-    accuracy: str
-    seconds: str
-    energy: str
+    figures: tuple[str, ...]
     seeds: str
     outcome: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lesson:
-    """One network, its data and a goal: the chart of all who learned it, and their figures."""
+class Training:
+    """One network, its data and a goal: the chart of all frameworks, and their figures."""
 
     title: str
     goal: str
     picture: Picture | None
-    lines: tuple[CourseLine, ...]
+    columns: tuple[str, ...]  # headings of the figures
+    lines: tuple[TrainingLine, ...]
 
 
-def lessons(courses: Iterable[Course]) -> list[Lesson]:
-    """The newest course of each seed, grouped by what was to be learned."""
+def trainings(courses: Iterable[Course]) -> list[Training]:
+    """The newest training of each seed, grouped by network, data and goal."""
     groups: dict[Key, list[CourseResult]] = {}
     for result in course_results(courses):
         cell, first = result.cell, result.courses[0]
         groups.setdefault((cell.network, cell.dataset, cell.batch, first.source, first.goal), []).append(result)
-    return [_lesson(key, found, place < MOST_CHARTS) for place, (key, found) in enumerate(sorted(groups.items()))]
+    return [_training(key, found, place < MOST_CHARTS) for place, (key, found) in enumerate(sorted(groups.items()))]
 
 
-def _lesson(key: Key, results: Sequence[CourseResult], is_drawn: bool) -> Lesson:
+def shown_figures(results: Iterable[CourseResult]) -> list[Wording]:
+    """The figures that some of the results have, but for details; in their order."""
+    found = {
+        name: wording(workload_of(result), name, estimate.unit, estimate.better)
+        for result in results
+        for name, estimate in figures_of(result).items()
+    }
+    return sorted((each for each in found.values() if not each.is_detail), key=lambda each: each.place)
+
+
+def _training(key: Key, results: Sequence[CourseResult], is_drawn: bool) -> Training:
     network, dataset, batch, source, goal = key
-    return Lesson(
-        title=f"{network}/{dataset}, batch {batch}, on {source}",
+    columns = shown_figures(results)
+    return Training(
+        title=f"{short_name(network)}/{dataset}, batch {batch}, on {source}",
         goal=goal,
         picture=_picture(results) if is_drawn else None,
-        lines=tuple(_line(result) for result in results),
+        columns=tuple(words.heading for words in columns),
+        lines=tuple(_line(result, columns) for result in results),
     )
 
 
@@ -61,9 +75,9 @@ def _picture(results: Sequence[CourseResult]) -> Picture | None:
     lines = [line for result in results for line in _curves(result)]
     if not lines:
         return None
-    chart = learning_chart(lines, title="Accuracy while training", goal=_goal(results[0].courses[0].goal))
-    caption = "On the whole test split, a line for each seed; the seconds are those of training alone."
-    return Picture(title="Accuracy while training", chart=chart, caption=caption)
+    chart = learning_chart(lines, title=CHART, goal=_goal(results[0].courses[0].goal))
+    caption = "On the whole test split, a line for each seed; seconds of training, without evaluation."
+    return Picture(title=CHART, chart=chart, caption=caption)
 
 
 def _curves(result: CourseResult) -> Iterator[Line]:
@@ -74,7 +88,7 @@ def _curves(result: CourseResult) -> Iterator[Line]:
 
 
 def _goal(words: str) -> float | None:
-    """The accuracy to be reached, of a goal such as 'accuracy=0.985 within epochs=20'."""
+    """The accuracy of a goal such as 'accuracy=0.985 within epochs=20'."""
     name, _, rest = words.partition("=")
     try:
         return float(rest.split()[0]) if name == "accuracy" else None
@@ -82,17 +96,15 @@ def _goal(words: str) -> float | None:
         return None
 
 
-def _line(result: CourseResult) -> CourseLine:
-    framework = look(result.cell.framework)
+def _line(result: CourseResult, columns: Sequence[Wording]) -> TrainingLine:
+    framework, figures = look(result.cell.framework), figures_of(result)
     wrong = [course for course in result.courses if course.outcome != TRAINED]
-    accuracy, seconds, joules = (result.spread(name) for name in ("accuracy", "train_s", "energy_j"))
-    return CourseLine(
+    values = (figures.get(words.name) for words in columns)
+    return TrainingLine(
         name=framework.name,
         css=framework.css,
         how=how(result.cell),
-        accuracy="–" if accuracy is None else f"{accuracy.mean:.4f}",
-        seconds="–" if seconds is None else f"{number(seconds.mean)} s",
-        energy="–" if joules is None else f"{number(joules.mean / 1e3)} kJ",
+        figures=tuple(w.text(each.value if each else None) for w, each in zip(columns, values, strict=True)),
         seeds=f"{result.reached} of {len(result.courses)}",
-        outcome=": ".join(filter(None, (wrong[0].outcome, wrong[0].reason))) if wrong else TRAINED,
+        outcome=": ".join(filter(None, (wrong[0].outcome, short_reason(wrong[0].reason)))) if wrong else TRAINED,
     )

@@ -1,7 +1,7 @@
-"""The report as one HTML file that needs nothing else: everything it shows, drawn and written into it.
+"""The report as one self-contained HTML file.
 
 Names, reasons and other texts of a store are data: the template escapes them, the script sets them as text, and the
-page's own policy forbids it to run or fetch anything but its one script.
+page's content security policy forbids everything but its one script.
 """
 
 import base64
@@ -22,7 +22,7 @@ from netdyno.report.page.compact import epoch_s
 from netdyno.report.page.contests import Contests, Proved, proved_of
 from netdyno.report.page.data import PageData, Traces
 from netdyno.report.page.headline import Answer, answers, times
-from netdyno.report.page.learning import lessons
+from netdyno.report.page.learning import trainings
 from netdyno.report.page.rows import Row
 from netdyno.report.page.sections import Section, cases, section, slug
 from netdyno.report.page.thesis import reference_section
@@ -37,8 +37,8 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What a page is made of. `results` is read once and may be a stream; `traces` gives what was read over time in
-    runs by their ids, where the results do not bring it along."""
+    """The input of a page. `results` is read once and may be a stream; `traces` gives the readings over time of runs
+    by their ids, where the results do not contain them."""
 
     results: Iterable[Result]
     traces: Traces | None = None
@@ -50,7 +50,7 @@ class Contents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """A device, and what can be said of it in words."""
+    """A device, and the answers for it in words."""
 
     place: str
     machine: str
@@ -59,14 +59,14 @@ class Heading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """The file's text, and its charts by a name for each, for who wants them by themselves."""
+    """The file's text, and its charts by name."""
 
     html: str
     charts: Mapping[str, Chart]
 
 
 def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
-    """The whole page; `tell` hears what is being done."""
+    """The whole page; `tell` is called with each progress message."""
     proved = proved_of(contents.proofs)
     data, contests = PageData(proved), Contests()
     rows = _read(contents, data, contests, tell)
@@ -86,11 +86,11 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
         facts=_facts(rows, data.run_count),
         headings=_headings(contests, rows, proved),
         sections=sections,
-        undrawn=[f"{network}/{dataset}" for dataset, network in undrawn],
+        undrawn=[f"{found[0].network}/{dataset}" for (_, dataset, _), found in undrawn.items()],
         matrices=availability(rows, reasons),
         reasons=reasons,
         trust=trust(rows, contents.proofs),
-        lessons=lessons(contents.courses),
+        trainings=trainings(contents.courses),
         reference=reference_section(drawn) if contents.with_reference else None,
         left_out=data.left_out(),
     )
@@ -98,7 +98,7 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
 
 
 def _read(contents: Contents, data: PageData, contests: Contests, tell: Tell) -> list[Row]:
-    """Every result once, to all who need it; then it is forgotten."""
+    """Read every result once and keep only its row."""
     rows: list[Row] = []
     for result in contents.results:
         rows.append(data.add(result))
@@ -114,10 +114,11 @@ def _read(contents: Contents, data: PageData, contests: Contests, tell: Tell) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Facts:
-    """What the first lines say."""
+    """The content of the first lines."""
 
     frameworks: int
     networks: int
+    workloads: int
     results: int
     runs: int
     places: tuple[str, ...]
@@ -132,6 +133,7 @@ def _facts(rows: Sequence[Row], runs: int) -> _Facts:
     return _Facts(
         frameworks=len({row.cell.framework for row in rows}),
         networks=len({row.cell.network for row in rows}),
+        workloads=len({row.workload for row in rows}),
         results=len(rows),
         runs=runs,
         places=tuple(
@@ -164,7 +166,7 @@ def _charts(sections: Iterable[Section]) -> dict[str, Chart]:
 
 
 def _policy(script: str) -> str:
-    """Nothing may run but this script, nothing may be fetched, nothing sent."""
+    """Allow this script and inline styles; nothing may be fetched or sent."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "

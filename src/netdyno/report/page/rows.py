@@ -1,30 +1,55 @@
-"""What a page needs of a result once its samples are put aside: one row of the table, one bar of each chart."""
+"""What the page keeps of a result once its samples are dropped: one row of the table, one bar of each chart."""
 
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
+from math import fsum, sqrt
 from typing import Any
 
+from netdyno.report.figures import Estimate, figures_of, headline_of, missing_of, per_step_of, run_values, workload_of
+from netdyno.report.names import short_name
 from netdyno.report.page.contests import Proved, is_proved
-from netdyno.report.page.metrics import Figure, figures
+from netdyno.report.vocabulary import Wording, page_wording
 from netdyno.results.cell import FIELDS, Cell
 from netdyno.results.compare import fields_of, select
 from netdyno.results.cores import crowding
 from netdyno.results.record import Record
 from netdyno.results.result import STEADY, Result, results_of
+from netdyno.results.student import quantile
 from netdyno.results.utilisation import nominal_peak, utilisation
 
-# What makers add to a name that tells nobody anything.
+CONFIDENCE = 0.95  # of the interval of a figure
+# Parts of a device's name that carry no information.
 ADORNMENTS = re.compile(r"\((R|TM|C)\)|\s(\d+-Core\s)?Processor\b|\sCPU\b|\s@.*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure in the unit in which the page shows it, with its 95 % interval, which a single run does not have."""
+
+    wording: Wording
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hole:
+    """A figure that a measured result lacks."""
+
+    wording: Wording
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A result in figures. `id` is what a link to it ends with."""
+    """A result in figures. `id` is the end of a link to it."""
 
     id: str
+    workload: str
     cell: Cell
     machine: str
     place: str  # the processor's or GPU's name
@@ -34,13 +59,25 @@ class Row:
     verdict: str
     reason: str
     proved: bool
-    figures: Mapping[str, Figure]  # by metric's name
+    headline: str  # name of the main figure
+    figures: Mapping[str, Figure]
+    missing: Mapping[str, Hole]
+    per_step: float  # items
     mfu: float | None
-    first_step_s: float | None
-    chosen: str  # execution, where a look at all of them chose it
+    chosen: str  # the execution that a trial of all of them chose
     crowding: str
     started_at: str
     ended_at: str
+
+    @property
+    def head(self) -> Figure | None:
+        """The main figure; None where nothing was measured."""
+        return self.figures.get(self.headline)
+
+    @property
+    def network(self) -> str:
+        """The network's name without the path of a user's own file."""
+        return short_name(self.cell.network)
 
     @property
     def is_measured(self) -> bool:
@@ -56,7 +93,7 @@ class Row:
 
 
 def results_by_cell(records: Iterable[Record], selector: str = "") -> Iterator[Result]:
-    """The results of records whose runs of a cell come side by side; only one cell's runs are in memory at a time."""
+    """The results of records sorted by cell; only one cell's runs are in memory at a time."""
     every_series = bool(selector) and "series" in fields_of(selector)
     for _, runs in groupby(records, key=lambda record: (record.machine, record.cell)):
         found = results_of(runs, every_series=every_series)
@@ -68,6 +105,7 @@ def row_of(result: Result, proved: Collection[Proved]) -> Row:
     last = result.records[-1]
     return Row(
         id=row_id(result),
+        workload=workload_of(result),
         cell=result.cell,
         machine=result.machine,
         place=place_name(last.environment, result.cell.device),
@@ -77,9 +115,11 @@ def row_of(result: Result, proved: Collection[Proved]) -> Row:
         verdict=result.verdict,
         reason=result.reason,
         proved=is_proved(result, proved),
-        figures=figures(result),
+        headline=headline_of(result),
+        figures=_figures(result),
+        missing=_missing(result),
+        per_step=per_step_of(result),
         mfu=_mfu(result),
-        first_step_s=result.first_step_s,
         chosen=_chosen(result),
         crowding=crowding(result.cell.threads, _cores(last.environment)) if result.cell.device == "cpu" else "",
         started_at=min(record.started_at for record in result.records),
@@ -95,10 +135,49 @@ def row_id(result: Result) -> str:
 
 
 def place_name(environment: Mapping[str, Any], device: str) -> str:
-    """What people call the processor or GPU; an imported record may not say."""
+    """The usual name of the processor or GPU; an imported record may not have one."""
     name = _gpu_name(environment) if device != "cpu" else environment.get("cpu")
     plain = " ".join(ADORNMENTS.sub(" ", name).split()) if isinstance(name, str) else ""
     return plain or f"unnamed {device}"
+
+
+def _figures(result: Result) -> dict[str, Figure]:
+    found = {}
+    for name, estimate in figures_of(result).items():
+        words = page_wording(workload_of(result), name, estimate.unit, estimate.better)
+        if not words.is_detail:
+            low, high = _interval(result, name, estimate)
+            low, high = (None if end is None else words.scale * end for end in (low, high))
+            found[name] = Figure(wording=words, value=words.scale * estimate.value, low=low, high=high)
+    return found
+
+
+def _missing(result: Result) -> dict[str, Hole]:
+    found = {}
+    for name, missing in missing_of(result).items():
+        words = page_wording(workload_of(result), name, missing.unit, "none")
+        if not words.is_detail:
+            found[name] = Hole(wording=words, reason=missing.reason)
+    return found
+
+
+def _interval(result: Result, name: str, estimate: Estimate) -> tuple[float | None, float | None]:
+    """The main figure's own interval; of the others Student's interval for the mean over the runs."""
+    values = run_values(result, name)
+    if len(values) < 2:
+        return None, None
+    if name == headline_of(result):
+        return estimate.low, estimate.high
+    mean = fsum(values) / len(values)
+    variance = fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    reach = _t(len(values) - 1) * sqrt(variance / len(values))
+    return max(mean - reach, 0.0), mean + reach
+
+
+@cache
+def _t(degrees: int) -> float:
+    """Cached: few numbers of runs occur, and a quantile takes a millisecond to find."""
+    return quantile((1 + CONFIDENCE) / 2, degrees)
 
 
 def _gpu_name(environment: Mapping[str, Any]) -> str | None:

@@ -1,8 +1,8 @@
-// What a reader can do with the page: sort, filter, search and copy the table, look behind a result, turn the theme.
+// What a reader can do with the page: sort, filter, search and copy the table, open a result, switch the theme.
 // Everything shown comes from the JSON block and is set as text, never as markup. Nothing is fetched or stored.
 "use strict";
 (() => {
-  const SLICE = 100; // rows added when the reader comes near the end
+  const SLICE = 100; // rows added when the reader scrolls near the end
   const PRINTED = 1000; // rows on paper
   const SVG = "http://www.w3.org/2000/svg";
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -17,7 +17,12 @@
     text(row, "outcome") !== "measured" ? "not measured" : row[at.flags].length ? "weak" : "steady";
   const execution = (row) =>
     text(row, "chosen") ? `${text(row, "chosen")} (${text(row, "execution")})` : text(row, "execution");
-  const margin = (row) => (row[at.low] === null ? null : (50 * (row[at.high] - row[at.low])) / row[at.speed]);
+  // A figure of a row is [value, low, high], or null.
+  const figure = (row, index) => row[at.figures][index] ?? null;
+  const head = (row) => (row[at.headline] === null ? null : figure(row, row[at.headline]));
+  const headUnit = (row) => (row[at.headline] === null ? "" : data.figures[row[at.headline]].unit);
+  const hasInterval = (found) => found !== null && found[1] !== null && found[2] !== null;
+  const margin = (row) => (hasInterval(head(row)) ? (50 * (head(row)[2] - head(row)[1])) / head(row)[0] : null);
 
   const number = (value) => {
     if (value === null || value === undefined) return "–";
@@ -41,7 +46,19 @@
   // A machine's id is needed where two machines have processors of one name; the others, where they differ at all.
   const isNeeded = (column) => distinct(column.of) > (column.title === "Machine" ? places : 1);
   const classes = (column) => [column.show ? "number" : "", column.minor ? "minor" : ""].filter(Boolean).join(" ");
+  // A column for each figure that some result has: first those that are the main one of a result, with its interval.
+  const heads = new Set(data.rows.map((row) => row[at.headline]));
+  const figureColumn = (described, index) => ({
+    title: described.heading,
+    csv: heads.has(index) ? described.heading : `${described.name} ${described.heading}`,
+    of: (row) => figure(row, index)?.[0] ?? null,
+    show: number,
+    marked: heads.has(index),
+    place: described.place,
+  });
+  const figureColumns = data.figures.map(figureColumn).sort((a, b) => a.place - b.place);
   const COLUMNS = [
+    { title: "Workload", of: (row) => text(row, "workload"), filter: true, optional: true },
     { title: "Network", of: (row) => text(row, "network"), filter: true },
     { title: "Dataset", of: (row) => text(row, "dataset"), filter: true },
     {
@@ -50,11 +67,9 @@
       filter: true,
       order: (row) => `${look(row)[2]} ${look(row)[0]}`,
     },
-    { title: "images/s", of: (row) => row[at.speed], show: number, marked: true },
+    ...figureColumns.filter((column) => column.marked),
     { title: "95 %", csv: "± %", of: margin, show: (half) => (half === null ? "–" : `± ${half.toFixed(2)} %`) },
-    { title: "MiB", csv: "peak MiB", of: (row) => row[at.memory], show: number },
-    { title: "W", csv: "mean W", of: (row) => row[at.power], show: number },
-    { title: "mJ/image", of: (row) => row[at.energy], show: number },
+    ...figureColumns.filter((column) => !column.marked),
     {
       title: "MFU",
       of: (row) => row[at.mfu],
@@ -149,9 +164,10 @@
   };
 
   const searched = () => {
-    // Each word is looked up once in all texts; a row matches if every word is in one of its texts or names.
+    // Each word is searched once in all texts; a row matches if every word is in one of its texts or names.
     const lower = data.texts.map((one) => one.toLowerCase());
     const names = [
+      "workload",
       "network",
       "dataset",
       "framework",
@@ -190,7 +206,7 @@
         typeof a === "number" && typeof b === "number" ? a - b : collator.compare(String(a), String(b));
       kept.sort((one, other) => {
         const [a, b] = [keys.get(one), keys.get(other)];
-        if (a === null || b === null) return (a === null) - (b === null); // what is not known comes last either way
+        if (a === null || b === null) return (a === null) - (b === null); // unknown values come last in both directions
         return state.down ? compare(b, a) : compare(a, b);
       });
     }
@@ -255,7 +271,7 @@
   // Copying ------------------------------------------------------------------------------------------------------
   const csv = () => {
     const quoted = (told) => {
-      // A sheet runs what begins like a formula, so such a text gets an apostrophe before it.
+      // A spreadsheet evaluates a text that begins like a formula, so such a text gets an apostrophe before it.
       const safe = typeof told === "string" && /^[=+\-@\t\r]/.test(told) ? `'${told}` : String(told ?? "");
       return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
     };
@@ -288,7 +304,7 @@
     }, 1500);
   };
 
-  // Behind a result ----------------------------------------------------------------------------------------------
+  // The details of a result ----------------------------------------------------------------------------------------------
   const dialog = find("cell");
   const span = (values) => {
     const low = Math.min(...values),
@@ -300,11 +316,11 @@
     const measured = runs.filter((run) => run[runAt.blocks].length);
     if (!measured.length) return null;
     const [width, height, left, foot] = [Math.min(720, innerWidth - 34), 170, 64, 22];
-    const speeds = measured.map((run) => run[runAt.blocks].map((blockSeconds) => row[at.batch] / blockSeconds));
+    const speeds = measured.map((run) => run[runAt.blocks].map((blockSeconds) => row[at.per_step] / blockSeconds));
     const [low, high] = span(speeds.flat());
     const y = (speed) => height - foot - ((speed - low) / (high - low)) * (height - foot - 6);
     const room = (width - left) / speeds.length;
-    const middles = measured.map((run) => `run ${run[runAt.number]} at ${number(run[runAt.speed])} images/s`);
+    const middles = measured.map((run) => `run ${run[runAt.number]} at ${number(run[runAt.head])} ${headUnit(row)}`);
     const words = `Speed of every timed block: ${middles.join(", ")}`;
     const chart = draw("svg", {
       viewBox: `0 0 ${width} ${height}`,
@@ -325,8 +341,8 @@
         draw("line", {
           x1: start,
           x2: left + (place + 1) * room - 10,
-          y1: y(run[runAt.speed]),
-          y2: y(run[runAt.speed]),
+          y1: y(run[runAt.head]),
+          y2: y(run[runAt.head]),
           class: "middle",
         }),
       );
@@ -355,7 +371,7 @@
     const [first, last] = [points[0][0], points[points.length - 1][0]];
     const reads = points.map(([, read]) => read * scale);
     const [least, most] = [Math.min(...reads), Math.max(...reads)];
-    // A tenth of the value is the least that fills the height: a degree more should not look like a cliff.
+    // The height spans at least a tenth of the value, so that one degree does not look like a cliff.
     const room = Math.max(most - least, Math.abs(most) / 10, 1e-9) * 1.1;
     const low = (least + most - room) / 2;
     const x = (second) => ((second - first) / (last - first || 1)) * width;
@@ -380,12 +396,12 @@
     const there = children.filter((child) => child !== null);
     return there.length ? make("section", {}, make("h3", {}, title), ...there) : null;
   };
-  const runsTable = (runs) => {
+  const runsTable = (row, runs) => {
     const head = [
       "run",
       "started",
       "took",
-      "images/s",
+      headUnit(row) || "figure",
       "build",
       "first step",
       "loss",
@@ -405,7 +421,7 @@
         run[runAt.number],
         moment(run[runAt.started]),
         seconds(run[runAt.took_s]),
-        number(run[runAt.speed]),
+        number(run[runAt.head]),
         seconds(run[runAt.build_s]),
         seconds(run[runAt.first_step_s]),
         `${number(run[runAt.loss_first])} → ${number(run[runAt.loss_last])}`,
@@ -435,11 +451,12 @@
   };
   const summary = (row) => {
     const found = verdict(row);
-    const speed = row[at.speed] === null ? text(row, "outcome") : `${number(row[at.speed])} images/s`;
-    const interval = row[at.low] === null ? "" : ` (95 % interval ${number(row[at.low])} to ${number(row[at.high])})`;
+    const main = head(row);
+    const shown = main === null ? text(row, "outcome") : `${number(main[0])} ${headUnit(row)}`;
+    const interval = hasInterval(main) ? ` (95 % interval ${number(main[1])} to ${number(main[2])})` : "";
     const weak = found === "weak" ? flagsOf(row) : text(row, "reason");
     return [
-      make("p", { class: "figure" }, speed, make("small", {}, interval)),
+      make("p", { class: "figure" }, shown, make("small", {}, interval)),
       make("p", {}, make("span", { class: `verdict ${found.replace(" ", "-")}` }, found), weak ? ` ${weak}` : ""),
       row[at.proved] ? null : make("p", { class: "note" }, "Not proved equal on this machine: see netdyno verify."),
     ];
@@ -481,7 +498,7 @@
         ...summary(row),
         part("Timed blocks", blocksChart(row, runs)),
         part("While it ran", ...row[at.trace].map(([name, points]) => traceChart(data.texts[name], points))),
-        part("Runs", runsTable(runs)),
+        part("Runs", runsTable(row, runs)),
         part("Measure it again", commandLine(row)),
         part("Readings", told.length ? list(told) : null),
         part("Versions", list(flat(data.objects[row[at.versions]]))),
