@@ -3,9 +3,12 @@
 So a new workload's figures appear in tables, charts and the page without a change to the report.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from netdyno.report.figures import LEARN, LESS, MORE, TRAIN, Estimate
+from netdyno.report.figures import LEARN, LESS, MORE, TRAIN, Estimate, figures_of, headline_of, workload_of
+from netdyno.results.course import CourseResult
+from netdyno.results.result import Result
 from netdyno.results.words import DASH, number
 
 UNITS = {"bytes": ("MiB", 2.0**-20), "J": ("kJ", 1e-3)}  # stored unit → the one people read, and the factor
@@ -115,6 +118,13 @@ class Wording:
             return DASH
         return format(self.scale * value, self.digits) if self.digits else number(self.scale * value)
 
+    def brief(self, value: float | None) -> str:
+        """The same with three digits, for a figure beside the main one."""
+        if value is None or self.digits:
+            return self.text(value)
+        shown = self.scale * value
+        return f"{shown:,.0f}" if abs(shown) >= 1000 else f"{shown:.3g}"
+
 
 def wording(workload: str, name: str, unit: str, better: str) -> Wording:
     """How a figure is shown in the terminal."""
@@ -145,6 +155,23 @@ def wording(workload: str, name: str, unit: str, better: str) -> Wording:
     )
 
 
+def wording_of(result: Result | CourseResult) -> Wording:
+    """How the main figure of a measured result is shown in the terminal."""
+    name = headline_of(result)
+    head = figures_of(result)[name]
+    return wording(workload_of(result), name, head.unit, head.better)
+
+
+def shown_figures(results: Iterable[Result | CourseResult]) -> list[Wording]:
+    """The figures that some of the results have, but for details; in their order."""
+    found = {
+        name: wording(workload_of(result), name, estimate.unit, estimate.better)
+        for result in results
+        for name, estimate in figures_of(result).items()
+    }
+    return sorted((each for each in found.values() if not each.is_detail), key=lambda each: each.place)
+
+
 def page_wording(workload: str, name: str, unit: str, better: str) -> Wording:
     """How a figure is shown on the page: as in the terminal, but energy per item in mJ."""
     found, entry = wording(workload, name, unit, better), _entry(workload, name)
@@ -166,7 +193,8 @@ def _entry(workload: str, name: str) -> Entry | None:
 
 
 def _place(workload: str, name: str) -> int:
-    names = list(dict.fromkeys(known for of, known in ENTRIES if of in (workload, "")))
+    own = [known for of, known in ENTRIES if of == workload]
+    names = list(dict.fromkeys([*own, *(known for of, known in ENTRIES if of == "")]))
     return names.index(name) if name in names else len(names)
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from netdyno.report.charts import Line, Point, learning_chart
 from netdyno.report.charts.palette import look
-from netdyno.report.figures import figures_of, workload_of
+from netdyno.report.figures import figures_of
 from netdyno.report.names import short_name, short_reason
 from netdyno.report.page.sections import Picture
 from netdyno.report.terminal.tables import how
-from netdyno.report.vocabulary import Wording, wording
+from netdyno.report.vocabulary import Wording, shown_figures
 from netdyno.results.course import TRAINED, Course, CourseResult, course_results
 
 MOST_CHARTS = 8
@@ -47,16 +47,6 @@ def trainings(courses: Iterable[Course]) -> list[Training]:
         cell, first = result.cell, result.courses[0]
         groups.setdefault((cell.network, cell.dataset, cell.batch, first.source, first.goal), []).append(result)
     return [_training(key, found, place < MOST_CHARTS) for place, (key, found) in enumerate(sorted(groups.items()))]
-
-
-def shown_figures(results: Iterable[CourseResult]) -> list[Wording]:
-    """The figures that some of the results have, but for details; in their order."""
-    found = {
-        name: wording(workload_of(result), name, estimate.unit, estimate.better)
-        for result in results
-        for name, estimate in figures_of(result).items()
-    }
-    return sorted((each for each in found.values() if not each.is_detail), key=lambda each: each.place)
 
 
 def _training(key: Key, results: Sequence[CourseResult], is_drawn: bool) -> Training:

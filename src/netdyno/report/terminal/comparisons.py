@@ -1,4 +1,4 @@
-"""Comparisons as a table of 100 columns and a summary line; as Markdown see comparisons_markdown."""
+"""Comparisons as a table of 100 columns and a summary line; as Markdown see pull_request."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from netdyno.report.names import short_name
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.terminal.tables import new_table
 from netdyno.results.cell import FIELDS
@@ -23,7 +24,7 @@ LABELLED = ("framework", "device", "precision", "execution", "data", "threads", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A finished comparison: everything that a table, a page of Markdown or JSON needs to know."""
+    """A finished comparison, ready for a table, Markdown or JSON."""
 
     a: str  # as the user named the side
     b: str
@@ -33,7 +34,7 @@ class Shown:
 
 
 def comparison_parts(shown: Shown) -> list[RenderableType]:
-    """What the sides are, one line per pair, and the whole in one sentence."""
+    """The two sides, one line per pair, and a summary in one sentence."""
     heads = [Text(f"{side}: {plain(text)}", overflow="fold") for side, text in (("A", shown.a), ("B", shown.b))]
     notes = Footnotes()
     table = _table(shown, notes)
@@ -41,14 +42,14 @@ def comparison_parts(shown: Shown) -> list[RenderableType]:
 
 
 def summary(shown: Shown) -> str:
-    """How many cells fared how, and their geometric mean."""
+    """How many pairs have each verdict, and their geometric mean."""
     metric = shown.question.metric
     counts = Counter(one.comparison.verdict for one in shown.compared)
     words = {metric.smaller: metric.smaller, metric.larger: metric.larger, EQUAL: f"equal within {margin(shown)}"}
-    told = [f"{counts[verdict]} {word}" for verdict, word in words.items() if counts[verdict]]
-    told += [f"{counts[CANNOT_TELL]} cannot tell"] if counts[CANNOT_TELL] else []
+    parts = [f"{counts[verdict]} {word}" for verdict, word in words.items() if counts[verdict]]
+    parts += [f"{counts[CANNOT_TELL]} cannot tell"] if counts[CANNOT_TELL] else []
     cells = f"{len(shown.compared)} comparison{'s' if len(shown.compared) > 1 else ''}"
-    return f"B against A in {cells} of {metric.unit}: {', '.join(told)}. {_overall(shown)}".strip()
+    return f"B against A in {cells} of {metric.unit}: {', '.join(parts)}. {_overall(shown)}".strip()
 
 
 def margin(shown: Shown) -> str:
@@ -58,7 +59,7 @@ def margin(shown: Shown) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Which fields are worth a word in a table of these pairs."""
+    """Which fields a table of these pairs shows."""
 
     differing: tuple[str, ...]  # between the two sides of a pair
     varying: tuple[str, ...]  # from one pair to another
@@ -72,24 +73,24 @@ class Layout:
         return cls(differing=differing, varying=tuple(n for n in others if len({_value(a, n) for a, _ in pairs}) > 1))
 
     def label(self, one: Compared) -> str:
-        """The pair's cell, without what tells its sides apart."""
-        networks = dict.fromkeys(f"{result.cell.network}/{result.cell.dataset}" for result in (one.a, one.b))
+        """The pair's cell, without the fields in which its sides differ."""
+        networks = dict.fromkeys(f"{short_name(r.cell.network)}/{r.cell.dataset}" for r in (one.a, one.b))
         batch = [] if "batch" in self.differing else [f"b{one.a.cell.batch}"]
         return plain(" ".join([" → ".join(networks), *batch, *(_value(one.a, name) for name in self.varying)]))
 
     def difference(self, one: Compared) -> tuple[str, str]:
-        """What tells the sides apart: the fields in which pairs differ, else the series."""
+        """How the sides differ: the fields in which pairs differ, else the series."""
         if not self.differing:
             return f"series {one.a.series}", f"series {one.b.series}"
         a, b = (plain(" ".join(_value(result, name) for name in self.differing)) for result in (one.a, one.b))
         return a, b
 
 
-def figures_of(one: Compared, shown: Shown, notes: Footnotes) -> list[Text]:
+def figure_texts(one: Compared, shown: Shown, notes: Footnotes) -> list[Text]:
     """Both figures, their ratio, the effect and its interval; what is weak about a figure goes to `notes`."""
     ratio = one.comparison.ratio
-    told = ("–" if ratio is None else f"{ratio:.4f}", effect(ratio), interval(one.comparison))
-    return [*(_marked(result, shown, notes) for result in (one.a, one.b)), *map(Text, told)]
+    texts = ("–" if ratio is None else f"{ratio:.4f}", effect(ratio), interval(one.comparison))
+    return [*(_marked(result, shown, notes) for result in (one.a, one.b)), *map(Text, texts)]
 
 
 def figure(result: Result, shown: Shown) -> str:
@@ -102,7 +103,7 @@ def figure(result: Result, shown: Shown) -> str:
 
 
 def unit(shown: Shown) -> str:
-    """Of what `figure` says."""
+    """The unit of `figure`."""
     return "MiB" if shown.question.metric.unit == "bytes" else shown.question.metric.unit
 
 
@@ -112,7 +113,7 @@ def effect(ratio: float | None) -> str:
 
 
 def interval(comparison: Comparison) -> str:
-    """The same of the interval's ends."""
+    """The interval of the effect."""
     if comparison.low is None or comparison.high is None:
         return "–"
     return interval_of(comparison.low, comparison.high)
@@ -124,7 +125,7 @@ def interval_of(low: float, high: float) -> str:
 
 
 def verdict(comparison: Comparison, shown: Shown) -> str:
-    """The verdict, with what has to be said beside it."""
+    """The verdict, with its margin or reason."""
     if comparison.low is None:
         return f"{comparison.verdict}: {plain(comparison.reason)}"
     if comparison.verdict == EQUAL:
@@ -134,7 +135,7 @@ def verdict(comparison: Comparison, shown: Shown) -> str:
 
 
 def plain(text: str) -> str:
-    """One line that no terminal can mistake for a command."""
+    """One line without control characters, which a terminal would obey."""
     return " ".join(text.split()).translate(CONTROL)
 
 
@@ -153,8 +154,8 @@ def _table(shown: Shown, notes: Footnotes) -> Table:
         column.no_wrap, column.max_width = False, CELL_WIDTH
     for one in shown.compared:
         names = [layout.label(one), *(layout.difference(one) if is_sided else ())]
-        figures_told = figures_of(one, shown, notes)
-        table.add_row(*map(Text, names), *figures_told, _coloured(one.comparison, shown))
+        texts = figure_texts(one, shown, notes)
+        table.add_row(*map(Text, names), *texts, _coloured(one.comparison, shown))
     return table
 
 
@@ -168,8 +169,8 @@ def _overall(shown: Shown) -> str:
     whole = shown.overall
     if whole is None or whole.cells == 1:
         return ""
-    told = f"{whole.comparison.ratio:.4f} ({interval(whole.comparison)})"
-    return f"Geometric mean of {whole.cells}: {told}, {verdict(whole.comparison, shown)}."
+    ratio = f"{whole.comparison.ratio:.4f} ({interval(whole.comparison)})"
+    return f"Geometric mean of {whole.cells}: {ratio}, {verdict(whole.comparison, shown)}."
 
 
 def _value(result: Result, name: str) -> str:

@@ -1,4 +1,4 @@
-"""A cell's history in the terminal: a sparkline, a line per series, and its steps with what changed at them."""
+"""A cell's history in the terminal: a sparkline, a line per series, and its steps with the changes at each."""
 
 from collections.abc import Sequence
 
@@ -6,31 +6,34 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from netdyno.report.figures import head_of
+from netdyno.report.names import short_name, short_reason
 from netdyno.report.terminal.comparisons import effect, interval_of, plain
 from netdyno.report.terminal.tables import how, new_table
+from netdyno.report.vocabulary import margin, wording_of
 from netdyno.results.history import History, Turn, started_at
 from netdyno.results.history_changes import Change, changes
 from netdyno.results.result import Result
-from netdyno.results.words import margin, number
+from netdyno.results.words import DASH
 
 BARS = "▁▂▃▄▅▆▇█"
 MARKS = 60  # of a sparkline
-LEAST_RANGE = 0.02  # of the speed that a sparkline spans, so that noise does not look like mountains
-MINUTES = 16  # characters of an ISO time that tell date, hour and minute
+LEAST_RANGE = 0.02  # of the value that a sparkline spans at least, so that noise does not fill its height
+MINUTES = 16  # characters of an ISO time up to the minute
 VERSION = "versions."
 
 
 def history_parts(history: History) -> list[RenderableType]:
     """Everything about one cell."""
     cell = history.cell
-    name = f"{cell.network}/{cell.dataset} {cell.framework} {how(cell)} {cell.data} b{cell.batch}"
+    name = f"{short_name(cell.network)}/{cell.dataset} {cell.framework} {how(cell)} {cell.data} b{cell.batch}"
     head = Text(plain(f"{name} on {history.machine}"), style="bold")
-    speeds = [result.images_per_s for result in history.measured if result.images_per_s]
-    return [head, Text(sparkline(speeds)), _table(history), *_turns(history), Text(said(history))]
+    values = [found.value for result in history.measured if (found := head_of(result))]
+    return [head, Text(sparkline(values)), _table(history), *_turns(history), Text(said(history))]
 
 
 def said(history: History) -> str:
-    """What can be told of steps, in one sentence."""
+    """Whether the history has steps, in one sentence."""
     count = len(history.measured)
     if not history.can_tell:
         there_are = {0: "nothing was measured", 1: "there is one series"}.get(count, "there are two series")
@@ -41,12 +44,12 @@ def said(history: History) -> str:
     return f"No step in {count} series. One of {100 * (history.smallest - 1):.2g} % would have been seen."
 
 
-def sparkline(speeds: Sequence[float]) -> str:
-    """A mark for each speed, or for several where there are many."""
-    if not speeds:
+def sparkline(values: Sequence[float]) -> str:
+    """A mark for each value, or for several where there are many."""
+    if not values:
         return ""
-    each = -(-len(speeds) // MARKS)
-    groups = [speeds[first : first + each] for first in range(0, len(speeds), each)]
+    each = -(-len(values) // MARKS)
+    groups = [values[first : first + each] for first in range(0, len(values), each)]
     means = [sum(group) / len(group) for group in groups]
     middle = (min(means) + max(means)) / 2
     span = max(max(means) - min(means), LEAST_RANGE * middle)
@@ -55,7 +58,8 @@ def sparkline(speeds: Sequence[float]) -> str:
 
 
 def _table(history: History) -> Table:
-    numbers = ("series", "images/s", "95 %", "runs", "change")
+    unit = next((wording_of(result).heading for result in history.measured if head_of(result)), "figure")
+    numbers = ("series", unit, "95 %", "runs", "change")
     table = new_table("started (UTC)", *numbers, "versions", right=numbers)
     firsts = {id(turn.result) for turn in history.turns}
     before: Result | None = None
@@ -67,16 +71,17 @@ def _table(history: History) -> Table:
 
 
 def _row(result: Result, before: Result | None) -> list[str]:
-    speed, earlier = result.images_per_s, before.images_per_s if before else None
-    change = effect(speed / earlier) if speed and earlier else ""
+    head, earlier = head_of(result), head_of(before) if before else None
+    change = effect(head.value / earlier.value) if head and earlier else ""
+    value = wording_of(result).text(head.value) if head else DASH
     when = plain(started_at(result)[:MINUTES].replace("T", " "))
-    return [when, str(result.series), number(speed), margin(result), str(result.runs), change]
+    return [when, str(result.series), value, margin(head), str(result.runs), change]
 
 
 def _versions(result: Result, before: Result | None) -> str:
-    """All versions at first, then those that changed; why there is no speed where there is none."""
+    """All versions at first, then those that changed; the reason where nothing was measured."""
     if not result.measured:
-        return plain(f"{result.outcome}: {result.reason}" if result.reason else result.outcome)
+        return plain(f"{result.outcome}: {short_reason(result.reason)}" if result.reason else result.outcome)
     if before is None:
         return plain(", ".join(f"{library} {version}" for library, version in result.measured[-1].versions.items()))
     found = [change for change in changes(before, result) if change.field.startswith(VERSION)]
@@ -91,7 +96,7 @@ def _turn(turn: Turn) -> list[str]:
     step = turn.step
     when = started_at(turn.result)[:MINUTES].replace("T", " ")
     size = f"{effect(step.ratio)} ({interval_of(step.low, step.high)})"
-    weak = "" if step.is_certain else "; one series so far, which may be a slip: measure again"
+    weak = "" if step.is_certain else "; one series so far, which may be an outlier: measure again"
     lines = [f"◆ series {turn.result.series}, {when}: {size}{weak}"]
     lines += [f"    {_changed(change, change.field)}" for change in turn.changes]
     return [plain_indented(line) for line in lines] + ([] if turn.changes else ["    nothing recorded changed"])
@@ -102,5 +107,5 @@ def _changed(change: Change, name: str) -> str:
 
 
 def plain_indented(line: str) -> str:
-    """Like `plain`, with the spaces a line begins with."""
+    """Like `plain`, but keep the indentation."""
     return line[: len(line) - len(line.lstrip(" "))] + plain(line)

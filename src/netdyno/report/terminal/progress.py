@@ -1,4 +1,4 @@
-"""How a measurement is followed: cell, run and time left, drawn seldom so that watching costs nothing."""
+"""Progress lines of measurements: cell, run and time left, drawn once a second so that they cost nothing."""
 
 import time
 from collections.abc import Mapping
@@ -8,16 +8,20 @@ from rich.console import Console
 from rich.status import Status
 
 from netdyno.harness.plan import Plan, PlannedRun
+from netdyno.report.figures import LEARN, LEARNED, course_figures, run_head
+from netdyno.report.names import short_name, short_reason
 from netdyno.report.terminal.tables import how
+from netdyno.report.vocabulary import Wording, wording
+from netdyno.results.cell import Cell
+from netdyno.results.course import Course
 from netdyno.results.record import Record
-from netdyno.results.statistics import images_per_s
 from netdyno.results.words import number
 
 DRAW_EVERY_S = 1.0
 
 
 class Progress:
-    """A line that moves on a terminal, plain lines elsewhere."""
+    """A live line on a terminal, plain lines elsewhere."""
 
     def __init__(self, console: Console, plan: Plan, expected_s: Mapping[PlannedRun, float]) -> None:
         self._console = console
@@ -41,7 +45,7 @@ class Progress:
 
     def started(self, run: PlannedRun, folder: Path) -> None:
         self._started_at = time.monotonic()
-        self._line = f"{run.cell.network}/{run.cell.dataset} {run.cell.framework} {how(run.cell)} b{run.cell.batch}"
+        self._line = _cell_line(run.cell)
         self._draw()
 
     def polled(self) -> None:
@@ -71,7 +75,7 @@ class Progress:
 
 
 class Compiling:
-    """How compiling ahead goes: a line that moves on a terminal, one when it is over."""
+    """Progress of compiling ahead: a live line on a terminal, and one line at the end."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -94,6 +98,71 @@ class Compiling:
             self._console.print(f"Compiled {of} cells ahead ({duration(took_s)}).")
 
 
+class TrainingProgress:
+    """The same for trainings to a goal, whose number is known but not their length."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status = Status("", console=console, refresh_per_second=1)
+        self._line = ""
+        self._left = self._done = 0
+        self._began = self._started_at = self._drawn_at = time.monotonic()
+
+    def __enter__(self) -> "TrainingProgress":
+        if self._console.is_terminal:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+    def started(self, cell: Cell, seed: int, left: int) -> None:
+        self._left = left
+        self._started_at = time.monotonic()
+        self._line = f"{_cell_line(cell)}, seed {seed}"
+        self._draw()
+
+    def polled(self) -> None:
+        if time.monotonic() - self._drawn_at >= DRAW_EVERY_S:
+            self._draw()
+
+    def ended(self, course: Course) -> None:
+        self._done += 1
+        took = duration(time.monotonic() - self._started_at)
+        place = f"[{self._done}/{self._done + self._left - 1}]"
+        self._console.print(f"{place} {self._line}: {_learned(course)} ({took})", markup=False)
+
+    def _draw(self) -> None:
+        self._drawn_at = time.monotonic()
+        spent = time.monotonic() - self._began
+        left = f" · about {duration(spent / self._done * self._left)} left" if self._done else ""
+        self._status.update(f"{self._line} · {self._left} to go{left}")
+
+
+class Packing:
+    """Progress of writing a dataset in the requested format; silent where nothing has to be written."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status = Status("packing", console=console, refresh_per_second=2)
+        self._started_at = 0.0
+
+    def __enter__(self) -> "Packing":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+    def packed(self, split: str, done: int, of: int) -> None:
+        if not self._started_at:
+            self._started_at = time.monotonic()
+            if self._console.is_terminal:
+                self._status.start()
+        self._status.update(f"writing {done:,} of {of:,} images for {split}")
+        if done == of:
+            self._console.print(f"Wrote {of:,} images for {split}.")
+
+
 def duration(seconds: float) -> str:
     """Such as `45 s`, `3 min 20 s`, `2 h 5 min`."""
     whole = round(seconds)
@@ -104,8 +173,30 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+def _cell_line(cell: Cell) -> str:
+    return f"{short_name(cell.network)}/{cell.dataset} {cell.framework} {how(cell)} b{cell.batch}"
+
+
 def _outcome(record: Record) -> str:
     if record.outcome != "measured":
-        return f"{record.outcome}: {record.reason}"
-    speed = number(images_per_s(record.samples, record.cell.batch))
-    return f"{speed} images/s" + (f" ({', '.join(record.flags)})" if record.flags else "")
+        return f"{record.outcome}: {short_reason(record.reason)}"
+    head = run_head(record)
+    value = f"{number(head[0])} {head[1]}" if head else record.outcome
+    return value + (f" ({', '.join(record.flags)})" if record.flags else "")
+
+
+def _learned(course: Course) -> str:
+    if course.accuracy is None or not course.is_over:
+        return f"{course.outcome}: {short_reason(course.reason)}"
+    found = course_figures(course)
+    texts = [
+        f"{w.title.lower()} {w.text(found[w.name])} {w.unit}".rstrip()
+        for w in map(_wording, found)
+        if not w.is_detail
+    ]
+    return f"{course.outcome}, {', '.join(texts)}"
+
+
+def _wording(name: str) -> Wording:
+    _, unit, better = LEARNED[name]
+    return wording(LEARN, name, unit, better)

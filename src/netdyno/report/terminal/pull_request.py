@@ -1,19 +1,19 @@
-"""Comparisons as Markdown for a pull request: one line that says it all, a table, and the rest folded away."""
+"""Comparisons as Markdown for a pull request: a summary line, a table, and the details folded."""
 
 from collections.abc import Iterable, Sequence
 
-from netdyno.report.terminal.comparisons import Layout, Shown, figures_of, margin, plain, summary, unit, verdict
+from netdyno.report.terminal.comparisons import Layout, Shown, figure_texts, margin, plain, summary, unit, verdict
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.results.compare import CANNOT_TELL, CONFIDENCE, EQUAL, Compared
 from netdyno.results.history_changes import changes
 
-AT_ONCE = 12  # pairs that are shown without a click; of more, those that differ
+AT_ONCE = 12  # pairs shown outside the fold; of more, only those that differ
 MARKUP = {ord(mark): f"&#{ord(mark)};" for mark in "&<>|`*_[]\\~@#!$"}
 CHANGES = 40
 
 
 def comparison_markdown(shown: Shown) -> str:
-    """A comment for a pull request, in GitHub's Markdown. Nothing that was stored can become markup in it."""
+    """A comment in GitHub's Markdown. Every stored text is escaped."""
     differing = [one for one in shown.compared if one.comparison.verdict not in (EQUAL, CANNOT_TELL)]
     first = list(shown.compared) if len(shown.compared) <= AT_ONCE else differing
     notes = Footnotes()
@@ -44,7 +44,7 @@ def _table(compared: Sequence[Compared], shown: Shown, notes: Footnotes) -> list
     rows = [
         (
             *(layout.label(one), *layout.difference(one)),
-            *(text.plain for text in figures_of(one, shown, notes)),
+            *(text.plain for text in figure_texts(one, shown, notes)),
             verdict(one.comparison, shown),
         )
         for one in compared
@@ -62,7 +62,7 @@ def _sides(shown: Shown) -> list[str]:
 
 
 def _changes(compared: Sequence[Compared]) -> list[str]:
-    """What was recorded differently on the two sides, each once however many cells have it."""
+    """What was recorded differently on the two sides, each change once."""
     found = {
         f"- {_escaped(change.field)}: {_escaped(change.before)} → {_escaped(change.after)}"
         for one in compared
@@ -76,9 +76,9 @@ def _changes(compared: Sequence[Compared]) -> list[str]:
 
 def _method(shown: Shown) -> str:
     return (
-        "Intervals are Welch's t on the logarithms of the runs. Verdicts are Holm's, so that with "
-        f"{100 * CONFIDENCE:.4g} % no cell of the table is called different that is not; *equal* means surely within "
-        f"{_escaped(margin(shown))}."
+        "Intervals are Welch's t on the logarithms of the runs. Verdicts are adjusted by Holm's method: with "
+        f"{100 * CONFIDENCE:.4g} % confidence no pair of the table is called different that is not; *equal* means "
+        f"within {_escaped(margin(shown))} at that confidence."
     )
 
 

@@ -1,4 +1,4 @@
-"""What more threads bring: seconds per batch of each framework by number of threads, beside published figures."""
+"""Seconds per batch of each framework by number of threads, beside published figures."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -7,6 +7,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from netdyno.report.figures import head_of, per_step_of
+from netdyno.report.names import short_name
 from netdyno.report.published.survey import PublishedTime
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.terminal.tables import new_table
@@ -19,7 +21,7 @@ HERE = "here"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Time:
-    """Seconds per batch, or None with the word that stands for it; `note` is what a reader must know of it."""
+    """Seconds per batch, or None with a word in its place; `note` is a caveat or the reason."""
 
     seconds: float | None
     word: str = "–"
@@ -38,7 +40,7 @@ class Row:
 def thread_tables(results: Sequence[Result], published: Sequence[PublishedTime]) -> list[RenderableType]:
     """A table for each network that was measured on a CPU with several numbers of threads, then the notes.
 
-    Nothing for results without such a sweep.
+    Empty where there is none.
     """
     notes = Footnotes()
     tables: list[RenderableType] = []
@@ -60,7 +62,7 @@ def _grouped(results: Iterable[Result], key: Callable[[Result], tuple[object, ..
 
 
 def _table(results: Sequence[Result], published: Sequence[PublishedTime], notes: Footnotes) -> Table:
-    """Published rows stand with the frameworks that have their name, since all are in the order of the alphabet."""
+    """Rows are in alphabetical order, so that a published row is next to the framework of the same name."""
     rows = sorted(_measured_rows(results) + _published_rows(published), key=lambda row: row.framework.lower())
     counts = sorted({count for row in rows for count in row.times})
     columns = [f"{count} thread{'s' if count > 1 else ''}" for count in counts]
@@ -80,17 +82,18 @@ def _measured_rows(results: Sequence[Result]) -> list[Row]:
 
 
 def _name(cell: Cell, results: Sequence[Result]) -> str:
-    """The framework, and how it ran where it ran in several ways."""
+    """The framework, with its precision and execution where these vary."""
     own = [result.cell for result in results if result.cell.framework == cell.framework]
-    told = [n for n in ("precision", "execution") if len({getattr(other, n) for other in own}) > 1]
-    return " ".join([cell.framework, *(str(getattr(cell, name)) for name in told)])
+    varying = [n for n in ("precision", "execution") if len({getattr(other, n) for other in own}) > 1]
+    return " ".join([cell.framework, *(str(getattr(cell, name)) for name in varying)])
 
 
 def _measured_time(result: Result) -> Time:
-    if result.images_per_s is None:
+    head = head_of(result)
+    if head is None:
         return Time(seconds=None, word=result.outcome, note=result.reason or result.outcome)
     note = crowding(result.cell.threads, result.records[-1].environment)
-    return Time(seconds=result.cell.batch / result.images_per_s, note=f"{HERE}, {note}" if note else "")
+    return Time(seconds=per_step_of(result) / head.value, note=f"{HERE}, {note}" if note else "")
 
 
 def _published_rows(published: Sequence[PublishedTime]) -> list[Row]:
@@ -111,7 +114,7 @@ def _title(result: Result, published: Sequence[PublishedTime]) -> Text:
     cell, machine = result.cell, result.records[-1].environment
     cores = f"{machine.get('physical_cores') or '?'} physical, {machine.get('logical_cores') or '?'} logical cores"
     lines = [
-        f"{cell.network}/{cell.dataset}: seconds per batch of {cell.batch} (× as fast as one thread)",
+        f"{short_name(cell.network)}/{cell.dataset}: seconds per batch of {cell.batch} (× as fast as one thread)",
         f"{HERE}: {machine.get('cpu') or 'an unknown CPU'}, {cores}",
     ]
     sources = {time.label: time for time in published}
@@ -132,5 +135,5 @@ def _cell(row: Row, threads: int, notes: Footnotes) -> Text:
 
 
 def _seconds(value: float) -> str:
-    """Three digits, as the published figures have at most."""
+    """Three digits, as in the published figures."""
     return f"{value:.3f}" if value >= 0.1 else f"{value:.3g}"
