@@ -57,9 +57,13 @@ def test_words_wrap_before_a_digit_is_lost(width):
     assert "65536" in table
 
 
-def test_a_gpus_figures_fit_beside_a_long_name():
-    table = shown(gpu_runs(network="n" * 50, framework="tensorflow-1.9", execution="compiled-cudagraph", batch=4096))
-    assert max(map(len, table.splitlines())) <= 100
+@pytest.mark.parametrize("network", [OWN, "n" * 70])
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_gpus_figures_fit_beside_a_long_name(network, width):
+    runs = gpu_runs(network=network, framework="tensorflow-1.9", execution="compiled-cudagraph", batch=4096)
+    table = shown(runs, width=width)
+    assert max(map(len, table.splitlines())) <= width
+    assert f"{results_of(runs)[0].images_per_s:,.0f}" in table.split()
     for number in ("16,384", "500", "0.123"):
         assert number in table.split()
 

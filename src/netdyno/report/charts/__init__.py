@@ -1,4 +1,4 @@
-"""Which charts there are, and how one becomes a picture. What to call is here; how each is drawn is in `chart_*.py`.
+"""The kinds of charts, and how one becomes a picture.
 
 A chart is described once, for pages and for papers, and its width is chosen when it is drawn.
 """

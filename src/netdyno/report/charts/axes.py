@@ -10,10 +10,10 @@ from netdyno.report.charts.text import tick_text, width_of
 
 FAR_APART = 200.0  # largest over smallest: from there on an axis is logarithmic
 GRID = 0.15  # opacity
-TICK_ROOM, TITLE_ROOM = 16, 17  # pixels under the plot
+TICK_ROOM, TITLE_ROOM = 16, 17  # pixels below the plot
 HOUR_S, DAY_S = 3600, 86_400
 _STEPS_S = tuple(HOUR_S * hours for hours in (1, 3, 6, 12)) + tuple(DAY_S * days for days in (1, 2, 7, 14))
-_ROUND = ((1.41, 1), (3.16, 2), (7.07, 5))  # up to which multiple of a decade, which is taken
+_ROUND = ((1.41, 1), (3.16, 2), (7.07, 5))  # a step below the first number of its decade is rounded to the second
 _MONTHS = (1, 2, 3, 6, 12, 24, 60, 120)
 
 
@@ -34,7 +34,7 @@ class Axis:
 
 
 def far_apart(values: Sequence[float]) -> bool:
-    """Whether the small ones would vanish beside the large ones."""
+    """Whether the smallest would be invisible beside the largest on a linear axis."""
     return bool(values) and min(values) > 0 and max(values) / min(values) > FAR_APART
 
 
@@ -54,7 +54,7 @@ def decade_axis(title: str, low: float, high: float) -> Axis:
 
 
 def doubling_axis(title: str, values: Sequence[float]) -> Axis:
-    """Threads or batch sizes, as far from each other as they are doublings; ticks where something was measured."""
+    """Threads or batch sizes on a logarithmic axis; ticks where something was measured."""
     low, high = min(values), max(max(values), 2 * min(values))
     axis = Axis(title=title, low=low, high=high, is_log=True)
     kept: list[float] = []
@@ -73,7 +73,7 @@ def time_axis(first_s: float, last_s: float) -> Axis:
 
 
 def across(axis: Axis, height: float) -> list[Mark]:
-    """Lines from top to bottom, the ticks' texts under them, and the title."""
+    """Lines from top to bottom, the ticks' texts below them, and the title."""
     marks: list[Mark] = []
     for value, text in axis.ticks:
         x = Place(axis.share(value))
@@ -85,7 +85,7 @@ def across(axis: Axis, height: float) -> list[Mark]:
 
 
 def upward(axis: Axis, height: float) -> list[Mark]:
-    """Lines from side to side, the ticks' texts left of them, the title over them: nobody turns their head."""
+    """Lines from side to side, the ticks' texts left of them, the title above, horizontal."""
     marks: list[Mark] = []
     for value, text in axis.ticks:
         y = height * (1 - axis.share(value))

@@ -1,6 +1,6 @@
-"""Bars with whiskers: one figure of several frameworks, on several devices or in several manners of running.
+"""Bars with whiskers: one figure of several frameworks, on several devices or with several settings.
 
-Where values differ too much for bars, they are dots on a logarithmic axis: a bar there would have no honest length.
+Where values differ too much for bars, they are dots on a logarithmic axis, where a bar's length means nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ ROW, HEADING, GAP = 19, 20, 8  # pixels
 THICK = 13
 WIDEST_NAME = 185
 EDGE = 8
-SEEN = 0.008  # of the axis: a shorter whisker would only blur the end of a bar
+SEEN = 0.008  # of the axis; shorter whiskers are left out
 WEAK = "{}: a weak measurement"
 
 
@@ -24,7 +24,7 @@ WEAK = "{}: a weak measurement"
 class Bar:
     """One figure. Without a value, `note` is the reason; with one, `note` is what makes it weak, if anything does."""
 
-    group: str  # what it is compared under: device, precision, execution; empty where there is but one
+    group: str  # heading of the bars it is compared with; empty where there is one group
     framework: str
     value: float | None
     low: float | None = None
@@ -42,14 +42,14 @@ class Bar:
 
 
 def bar_chart(bars: Sequence[Bar], *, title: str, axis: str) -> Chart:
-    """Groups in the order in which they come, in each the frameworks in the order they have everywhere."""
+    """Groups in the given order, in each the frameworks in the order they have everywhere."""
     groups = dict.fromkeys(bar.group for bar in bars)
     ordered = {group: sorted((bar for bar in bars if bar.group == group), key=_order) for group in groups}
     return _chart(ordered, title, axis)
 
 
 def then_and_now(pairs: Sequence[tuple[Bar, Bar]], *, title: str, axis: str) -> Chart:
-    """The same family in an old and a new version, with what the new one's figure is of the old one's."""
+    """The same family in an old and a new version, with the ratio of the new figure to the old one."""
     groups: dict[str, list[Bar]] = {}
     for then, now in pairs:
         group = f"{now.group or look(now.framework).family}{_ratio(then, now)}"
@@ -58,13 +58,13 @@ def then_and_now(pairs: Sequence[tuple[Bar, Bar]], *, title: str, axis: str) -> 
 
 
 def nothing(title: str) -> Chart:
-    """In place of a chart without a single figure."""
+    """The chart where there is no figure."""
     words = Words(x=LEFT, y=10, text="nothing measured", italic=True, faint=True)
     return Chart(title=title, summary=f"{title}: nothing measured.", marks=(words,), height=20, left=EDGE, right=EDGE)
 
 
 def in_words(bar: Bar) -> str:
-    """What a reader hears of a bar, or sees when pointing at it."""
+    """The text of a bar for screen readers and tooltips."""
     where = f"{bar.shown}, {bar.group}" if bar.group else bar.shown
     if not known(bar.value):
         return f"{where}: {_hole(bar)}"
@@ -146,7 +146,7 @@ def _figure(y: float, bar: Bar, axis: Axis) -> list[Mark]:
 
 
 def _whisker(y: float, axis: Axis, ends: Sequence[float]) -> list[Mark]:
-    """From low to high with caps, on a line of blank paper so that it is seen on a dark bar too."""
+    """From low to high with caps, with a blank outline so that it is visible on a dark bar too."""
     low, high = (Place(max(0.0, axis.share(end))) for end in ends)
     if high.share - low.share < SEEN:
         return []

@@ -1,4 +1,4 @@
-"""Charts as files for papers and talks: SVG, PNG with 300 dots an inch, or PDF, as wide as one or two columns."""
+"""Charts as files for papers and talks: SVG, PNG at 300 dpi, or PDF, as wide as one or two columns."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,7 +15,7 @@ ENDINGS = (".png", ".svg", ".pdf")
 
 
 def write_chart(chart: Chart, path: Path, *, columns: int = 1) -> None:
-    """A file as the path's ending says."""
+    """Write a file in the format of the path's suffix."""
     if columns not in COLUMNS_IN:
         raise NetdynoError(f"columns: expected 1 or 2, received {columns}.")
     if path.suffix not in ENDINGS:
@@ -38,7 +38,7 @@ def _converted(svg: str, ending: str) -> bytes:
 
 
 def _in_points(svg: str) -> str:
-    """The same picture as large as before for a converter that takes a pixel for a point."""
+    """The same picture for a converter that takes a pixel for a point."""
     root = ElementTree.fromstring(svg)
     for name in ("width", "height"):
         root.set(name, f"{float(root.get(name, '0')) * POINTS_PER_INCH / PIXELS_PER_INCH:g}")

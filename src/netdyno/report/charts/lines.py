@@ -1,6 +1,6 @@
-"""Lines with bands: a figure over threads or batch sizes, accuracy over time, a cell's speed over months.
+"""Lines with bands: a figure over threads or batch sizes, accuracy over time, a cell's history.
 
-A line is named where it ends, so that no legend and no colour is needed to tell it from others.
+The name of a line is at its end, so that no legend is needed.
 """
 
 from collections.abc import Sequence
@@ -30,20 +30,20 @@ __all__ = ["Line", "Point", "Step", "history_chart", "learning_chart", "scaling_
 
 EDGE = 8
 ABOVE = 22  # pixels, for the title of the upward axis
-STEP_ROWS, STEP_ROW = 3, 14  # words at steps are in so many rows of so many pixels
-STEP_ROOM = 0.35  # of the spread of the values, over the line, for these words
+STEP_ROWS, STEP_ROW = 3, 14  # rows of words at steps, and the height of one in pixels
+STEP_ROOM = 0.35  # of the range of the values, above the line, for these words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """Where a history changes: from `at` on, and what is known of it in a few words."""
+    """A change in a history: its time, and a few words about its cause."""
 
     at: datetime
     note: str
 
 
 def scaling_chart(lines: Sequence[Line], *, title: str, x_axis: str, y_axis: str) -> Chart:
-    """Over threads or batch sizes; from zero up, so that twice as fast is twice as high, unless too far apart."""
+    """Over threads or batch sizes; from zero, so that twice as fast is twice as high, or else logarithmic."""
     values = values_of(lines)
     if not values:
         return nothing(title)
@@ -53,7 +53,7 @@ def scaling_chart(lines: Sequence[Line], *, title: str, x_axis: str, y_axis: str
 
 
 def learning_chart(lines: Sequence[Line], *, title: str, goal: float | None = None) -> Chart:
-    """Accuracy (1 is all) over seconds of training; a line for each seed, and the accuracy to be reached."""
+    """Accuracy (0 to 1) over seconds of training; a line for each seed, and the goal."""
     values = values_of(lines)
     if not values:
         return nothing(title)
@@ -66,7 +66,7 @@ def learning_chart(lines: Sequence[Line], *, title: str, goal: float | None = No
 
 
 def history_chart(line: Line, steps: Sequence[Step], *, title: str, y_axis: str) -> Chart:
-    """One cell over time, so near that a per cent is seen, hence not from zero. Points are at seconds since 1970."""
+    """One cell over time, not from zero, so that a change of one percent is visible. `x` is seconds since 1970."""
     values = values_of([line])
     if not values:
         return nothing(title)
@@ -109,7 +109,7 @@ def _goal(goal: float, axis: Axis, height: float) -> list[Mark]:
 
 
 def _step(index: int, step: Step, axis: Axis, height: float) -> list[Mark]:
-    """A line down, and its words at the top, in turns so that neighbours do not overlap."""
+    """A vertical line with its words at the top, in alternating rows so that neighbours do not overlap."""
     share = axis.share(step.at.timestamp())
     line = Stroke(points=((Place(share), 0.0), (Place(share), height)), colour=INK, dashes="2 3", opacity=0.7)
     y = 6 + STEP_ROW * (index % STEP_ROWS)
@@ -119,10 +119,10 @@ def _step(index: int, step: Step, axis: Axis, height: float) -> list[Mark]:
 
 
 def _sentence(title: str, axis: Axis, lines: Sequence[Line]) -> str:
-    told = [_told(line) for line in lines if line.points]
-    return f"{title}. {axis.title}. {'; '.join(told)}."
+    texts = [_range_text(line) for line in lines if line.points]
+    return f"{title}. {axis.title}. {'; '.join(texts)}."
 
 
-def _told(line: Line) -> str:
+def _range_text(line: Line) -> str:
     first, last = line.points[0], line.points[-1]
     return f"{line.shown}: from {number(first.value)} to {number(last.value)} in {len(line.points)} points"

@@ -1,6 +1,6 @@
-"""What a chart is made of: rectangles, lines, dots and words, at places that stretch with its width.
+"""The parts of a chart: rectangles, lines, dots and words, at positions that stretch with its width.
 
-Down the page a place is so many pixels from the top of the plot. Across it is a share of the plot's width and some
+A vertical position is in pixels from the top of the plot. A horizontal one is a share of the plot's width plus some
 pixels, so that one description serves a phone, a page and a column of a paper.
 """
 
@@ -13,24 +13,24 @@ FONT_SIZE = 11
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Colour:
-    """As it is on paper, and as a page's style sheet calls it."""
+    """A colour on paper, and its CSS expression on a page."""
 
     paper: str
     page: str
 
 
 INK = Colour(paper="#1c1e22", page="currentColor")
-BLANK = Colour(paper="#ffffff", page=f"var({PAGE})")  # what a chart lies on
+BLANK = Colour(paper="#ffffff", page=f"var({PAGE})")  # the background of a chart
 
 
 def colour_of(look: Look) -> Colour:
-    """The framework's own."""
+    """The framework's colour."""
     return Colour(paper=look.light, page=f"var({look.css})")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Across: a share of the plot's width, then pixels."""
+    """A horizontal position: a share of the plot's width, plus pixels."""
 
     share: float
     pixels: float = 0.0
@@ -44,7 +44,7 @@ LEFT, RIGHT = Place(0.0), Place(1.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rectangle:
-    """A bar; a weak one is pale with a dashed outline. `words` are shown to who points at it."""
+    """A bar; a weak one is pale with a dashed outline. `words` are its tooltip."""
 
     start: Place
     end: Place
@@ -88,7 +88,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """A text whose middle is at `y`; cut where it would go beyond `until`."""
+    """A text whose vertical middle is at `y`; shortened where it would go beyond `until`."""
 
     x: Place
     y: float
@@ -97,7 +97,7 @@ class Words:
     bold: bool = False
     italic: bool = False
     faint: bool = False
-    clear: bool = False  # of what lies behind it, such as the lines of a grid
+    clear: bool = False  # with a blank outline over the lines behind it
     until: Place | None = None
     size: int = FONT_SIZE
 
@@ -107,9 +107,9 @@ Mark = Rectangle | Dot | Stroke | Band | Words
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Marks in a plot with some room around it. Its width is chosen when it is drawn.
+    """Marks in a plot with margins. Its width is chosen when it is drawn.
 
-    `summary` tells its figures to who cannot see them. The title is left out where a page has a heading instead.
+    `summary` is for readers who cannot see it. The title is left out where a page has a heading instead.
     """
 
     title: str

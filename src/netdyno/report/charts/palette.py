@@ -1,8 +1,8 @@
-"""How a framework looks: its colour on light and dark pages, its name as people write it, its place in every order.
+"""How a framework looks: its colour on light and dark pages, its usual name, its place in every order.
 
-A family (what comes before the first hyphen of a framework's name) has one hue, its members are shades of it;
-instruments and names that no spec knows are grey. A colour never stands alone: charts write the name beside it, since
-nobody can tell more than about eight colours apart for certain.
+A family (the part of a framework's name before the first hyphen) has one hue, and its members are shades of it;
+instruments and names without a spec are grey. Charts always write the name beside the colour, since people can
+distinguish only about eight colours reliably.
 """
 
 import os
@@ -16,9 +16,9 @@ from importlib import resources
 from netdyno.frameworks.spec import Spec, specs
 
 LIGHT_PAGE, DARK_PAGE = "#ffffff", "#16181d"
-PAGE = "--chart-page"  # the variable of what a chart lies on
+PAGE = "--chart-page"  # the variable of a chart's background
 LEAST_CONTRAST = 3.0  # WCAG 2.2, 1.4.11: graphical objects
-_PALEST = 3.1  # contrast of the shade nearest to the page: something is lost when rounding to bytes
+_PALEST = 3.1  # contrast of the shade nearest to the page, with a margin for rounding to bytes
 _ERAS = ("today", "last", "2018")  # from the full shade to the palest
 # A hue on a light and on a dark page, in the order in which families take them. Found by a search that kept the hues
 # apart for normal sight, protanopia, deuteranopia and tritanopia; the last ones are the least far from others.
@@ -47,8 +47,8 @@ class Look:
 
 
 def look(framework: str) -> Look:
-    """How this framework is shown wherever it is shown. A name that no spec has gets a grey, always the same one."""
-    return _known().get(framework) or _stranger(framework)
+    """How this framework is shown everywhere. A name without a spec always gets the same grey."""
+    return _known().get(framework) or _without_spec(framework)
 
 
 def css_variables() -> str:
@@ -67,7 +67,7 @@ def css_variables() -> str:
 
 
 def family(framework: str) -> str:
-    """What a framework is called whatever its version."""
+    """A framework's name without its version."""
     return framework.partition("-")[0]
 
 
@@ -102,9 +102,9 @@ def _look(spec: Spec, order: int, colours: tuple[str, str]) -> Look:
 
 
 def _families(known: Iterable[Spec]) -> list[str]:
-    """In the order in which they take a hue: ours with an adapter, ours without, those of other folders, instruments.
+    """In the order in which hues are assigned: bundled with an adapter, bundled without, a user's, instruments.
 
-    So a framework that a user adds changes no other's colour.
+    So a framework that a user adds does not change the others' colours.
     """
     folder = resources.files("netdyno.frameworks").joinpath("specs")
     ours = {file.name.removesuffix(".toml") for file in folder.iterdir()}
@@ -154,7 +154,7 @@ def _bytes(colour: str) -> tuple[int, ...]:
     return tuple(bytes.fromhex(colour.removeprefix("#")))
 
 
-def _stranger(framework: str) -> Look:
+def _without_spec(framework: str) -> Look:
     grey = _grey(zlib.crc32(framework.encode("utf-8", "replace")) % len(_GREYS))
     return replace(grey, name=framework, family=family(framework))
 

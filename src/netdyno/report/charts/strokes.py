@@ -10,11 +10,11 @@ from netdyno.report.charts.text import known, width_of
 from netdyno.results.words import number
 
 HEIGHT = 220
-NAME_STEP = 14  # pixels from one name to the next at the least
+NAME_STEP = 14  # least distance in pixels between two names
 WIDEST_NAME = 150
 NAME_AT = 22  # pixels from the plot's edge
 OLD_ERAS = ("2018", "last")  # dashed
-MANY_POINTS = 40  # on one line: dots would only be dirt
+MANY_POINTS = 40  # on one line: beyond, dots are left out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A framework's points in their order. Several lines may have one name, such as courses from several seeds."""
+    """A framework's points in their order. Several lines may have one name, such as trainings from several seeds."""
 
     framework: str
     points: tuple[Point, ...]
@@ -57,12 +57,12 @@ class Plot:
 
 
 def values_of(lines: Sequence[Line]) -> list[float]:
-    """Every number that must be on the chart, ends of intervals too."""
+    """Every number that must be inside the chart, including the ends of intervals."""
     return [value for line in lines for p in line.points for value in known(p.value, p.low, p.high)]
 
 
 def height_of(lines: Sequence[Line]) -> float:
-    """As high as the names at the right need."""
+    """High enough for the names at the right."""
     return max(HEIGHT, NAME_STEP * len({line.shown for line in lines}))
 
 
@@ -110,25 +110,25 @@ def _words(line: Line, point: Point) -> str:
 
 
 def _names(lines: Sequence[Line], plot: Plot) -> Iterator[Mark]:
-    """At the right edge, as near to the ends of the lines as the others leave room, tied to them by a thin line."""
+    """At the right edge, as near to the ends of their lines as possible, connected to them by a thin line."""
     ends = {line.shown: line for line in lines}
     ordered = sorted(ends.values(), key=lambda line: plot.down(line.points[-1].value))
     wanted = [plot.down(line.points[-1].value) for line in ordered]
     for line, y in zip(ordered, _spread(wanted, plot.height), strict=True):
         own, end = colour_of(look(line.framework)), plot.place(line.points[-1].x, line.points[-1].value)
         tie = (end, (Place(1.0, 4), end[1]), (Place(1.0, NAME_AT - 8), y))
-        dashes = "1 3" if end[0].share < 0.999 else ""  # else it could be taken for the line itself
+        dashes = "1 3" if end[0].share < 0.999 else ""  # otherwise it looks like a part of the line
         yield Stroke(points=tie, colour=own, thick=0.9, opacity=0.7, dashes=dashes)
         yield Dot(x=Place(1.0, NAME_AT - 7), y=y, colour=own, radius=3)
         yield Words(x=Place(1.0, NAME_AT), y=y, text=line.shown, until=Place(1.0, NAME_AT + WIDEST_NAME))
 
 
 def _spread(wanted: Sequence[float], height: float) -> list[float]:
-    """The same places, top to bottom, moved as little as keeps two names apart and all of them inside.
+    """The same positions, top to bottom, moved as little as needed to keep names apart and inside the plot.
 
-    Names that would overlap are taken together, evenly about the middle of where they want to be.
+    Names that would overlap form a block, centred on the mean of their wanted positions.
     """
-    blocks: list[tuple[float, int]] = []  # where a block's first name is, less the rows before it; how many names
+    blocks: list[tuple[float, int]] = []  # position of a block's first name minus the rows before it; number of names
     for index, place in enumerate(wanted):
         blocks.append((place - NAME_STEP * index, 1))
         while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:

@@ -1,7 +1,7 @@
-"""How a chart becomes SVG: in a page, in the page's own colours and fonts; or alone, for a paper.
+"""A chart as SVG: in a page, with the page's colours and fonts; or alone, for a paper.
 
-We write it ourselves, since a chart here is a few hundred plain shapes: that takes a millisecond, and refers to
-nothing outside. Every text is escaped, and characters that no XML may hold are replaced.
+It is written without a library, since a chart is a few hundred plain shapes: that takes a millisecond and needs no
+external resource. Every text is escaped, and characters that XML forbids are replaced.
 """
 
 import hashlib
@@ -29,13 +29,13 @@ from netdyno.report.charts.text import fitted
 EDGE = 8
 TITLE_ROOM, TITLE_SIZE = 24, 13
 NARROWEST = 40  # pixels of a plot
-BASELINE = 0.35  # of the font size, under the middle of a line
+BASELINE = 0.35  # of the font size, below the middle of a line
 FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_svg(chart: Chart, *, width: float, themed: bool = True) -> str:
-    """The chart, so many pixels wide. Themed: part of a page, whose colours it follows and whose heading names it."""
+    """The chart at this width in pixels. Themed: part of a page, with its colours and without a title."""
     title = "" if themed else chart.title
     top = EDGE + chart.above + (TITLE_ROOM if title else 0)
     pen = _Pen(width=max(NARROWEST, width - chart.left - chart.right), themed=themed)
@@ -70,7 +70,7 @@ def _of_paper(size: tuple[str, str], inside: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pen:
-    """Draws marks into a plot of one width, in one kind of colours."""
+    """Draws marks into a plot of a given width, in the colours of a page or of paper."""
 
     width: float
     themed: bool
@@ -133,7 +133,7 @@ class _Pen:
 
 
 def _hint(words: str) -> str:
-    """What a browser shows to who points at a shape."""
+    """The tooltip of a shape."""
     return f"<title>{_text(words)}</title>" if words else ""
 
 

@@ -1,4 +1,4 @@
-"""How words and numbers fit into a chart, whose fonts we do not know before it is shown."""
+"""How words and numbers fit into a chart, whose font is not known before it is shown."""
 
 from math import isfinite
 
@@ -10,13 +10,13 @@ THOUSANDS_FROM = 10_000
 
 
 def width_of(text: str, size: float = FONT_SIZE) -> float:
-    """About how many pixels a text takes in a usual sans-serif, rather too many than too few."""
+    """The approximate width of a text in pixels in a common sans-serif font, rounded up."""
     units = sum(0.32 if c in _NARROW else 0.9 if c in _WIDE or ord(c) > 0x2E7F else 0.6 for c in text)
     return size * (units + 0.09 * sum(c.isupper() for c in text))
 
 
 def fitted(text: str, pixels: float) -> str:
-    """The text on one line, or its beginning and a mark that there is more."""
+    """The text on one line, or its beginning and an ellipsis."""
     text = " ".join(text.split())
     if width_of(text) <= pixels:
         return text
@@ -26,12 +26,12 @@ def fitted(text: str, pixels: float) -> str:
 
 
 def known(*values: float | None) -> list[float]:
-    """Those that are numbers: a chart must not die of a reading that is not one."""
+    """The finite numbers among the values."""
     return [value for value in values if value is not None and isfinite(value)]
 
 
 def tick_text(value: float, largest: float) -> str:
-    """20k beside large numbers, else all digits."""
+    """Such as 20k on an axis with large numbers, otherwise all digits."""
     if largest >= THOUSANDS_FROM and value:
         factor, prefix = next((pair for pair in _PREFIXES if abs(value) >= pair[0]), (1.0, ""))
         return f"{value / factor:.4g}{prefix}"

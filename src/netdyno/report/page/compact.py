@@ -1,4 +1,4 @@
-"""How values are written small and safely into a page."""
+"""Values as short and safe JSON inside a page."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from datetime import datetime
 from math import isfinite
 from typing import Any, TypeVar
 
-DIGITS = 5  # of a figure: more than any measurement here has
+DIGITS = 5  # of a figure: more than a measurement has
 LARGE = 1e4
 WHOLE = 1e15  # up to here a whole number is written as one
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 
 
 def compact(value: object) -> float | int | None:
-    """A number in few digits, but a large one to the unit; None for what is no finite number."""
+    """A number with few digits, a large one as an integer; None for anything but a finite number."""
     if not isinstance(value, float | int) or not isfinite(value):
         return None
     if LARGE <= abs(value) < WHOLE:
@@ -25,7 +25,7 @@ def compact(value: object) -> float | int | None:
 
 
 def evenly(values: Sequence[Item], most: int) -> list[Item]:
-    """At most so many of them, first and last included, the others evenly between."""
+    """At most `most` of them: the first, the last, and the others at even distances between."""
     if len(values) <= most:
         return list(values)
     if most < 2:
@@ -43,7 +43,7 @@ def epoch_s(moment: str) -> int | None:
 
 
 def script_safe(value: object) -> str:
-    """Strict JSON that may stand in a script element: no `<`, `>`, `&`, nor the line ends of JavaScript."""
+    """Strict JSON for a script element: without `<`, `>`, `&` and the line ends of JavaScript."""
     text = dumped(value)
     for character, escape in UNSAFE.items():
         text = text.replace(character, escape)
@@ -51,12 +51,12 @@ def script_safe(value: object) -> str:
 
 
 def dumped(value: object) -> str:
-    """In as few characters as JSON allows."""
+    """JSON without spaces."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def finite(value: Any) -> Any:
-    """The same with null for every number that JSON cannot say."""
+    """The same with null for every number that JSON does not have."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""How far the page's numbers may be trusted: what is weak about which results, and what was proved equal."""
+"""How reliable the page's numbers are: the weaknesses of its results, and what was proved equal."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,25 +12,25 @@ from netdyno.results.proof import Proof
 MOST_COMPLAINTS = 30  # kinds listed
 
 MEANINGS = {
-    "warm-up cut short": "the blocks were still changing when warm-up was given up",
+    "warm-up cut short": "the blocks were still changing when the warm-up ended",
     "interval not reached": "time ran out before the median was within the target",
-    "too few blocks": "so few that the median has no interval",
+    "too few blocks": "too few for an interval of the median",
     "drifting": "the halves of a run differ by over 2 % and by more than its noise",
     "loss does not move": "training changed nothing",
-    "host-bound": "asking for a step takes most of its time: the device waits for the host",
-    "input-bound": "the device waits for images",
-    "slowed by feeding": "handing images over takes time from computing",
-    "throttled": "the device held its clocks down",
-    "foreign GPU process": "somebody else computed on the device",
+    "host-bound": "most of a step is spent on launching it: the device waits for the host",
+    "input-bound": "the device waits for input",
+    "slowed by feeding": "passing the input to the device takes time from computing",
+    "throttled": "the device reduced its clocks",
+    "foreign GPU process": "another process used the device",
     "energy sources disagree": "the energy counter and the integral of power differ by over 2 %",
-    "temperature drifting": "by 5 °C or more while it was timed",
+    "temperature drifting": "by 5 °C or more during the timed part",
     "more threads than cores": "threads shared a core",
     "more threads than physical cores": "threads shared a core",
     "foreign load": "other processes used over 5 % of the machine",
-    "stolen time": "a hypervisor gave over 2 % of the machine to others",
+    "stolen time": "the hypervisor gave over 2 % of the CPU time to other machines",
     "runs differ": "the runs' medians spread over 5 %",
-    "one run": "nothing is known about the next run",
-    "some runs failed": "the figure comes from the others",
+    "one run": "the difference between runs is unknown",
+    "some runs failed": "the figures come from the others",
 }
 
 
@@ -45,11 +45,11 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proved:
-    """What one framework was proved on: cases that are equal of all that were tried, and the rest in words."""
+    """The proofs of one framework: how many cases are equal of those tried, and the others in words."""
 
     name: str
     css: str
-    manner: str
+    setup: str
     equal: int
     tried: int
     largest_error: float | None  # relative, of a gradient, among those that are equal
@@ -58,7 +58,7 @@ class Proved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """Everything that the section says."""
+    """The content of the section."""
 
     steady: int
     weak: int
@@ -96,17 +96,17 @@ def _proved(proofs: Sequence[Proof]) -> list[Proved]:
     for proof in proofs:
         order = look(proof.framework).order
         groups.setdefault((order, proof.framework, f"{proof.device}, {proof.precision}"), []).append(proof)
-    return [_one(name, manner, found) for (_, name, manner), found in sorted(groups.items())]
+    return [_one(name, setup, found) for (_, name, setup), found in sorted(groups.items())]
 
 
-def _one(framework: str, manner: str, proofs: Sequence[Proof]) -> Proved:
+def _one(framework: str, setup: str, proofs: Sequence[Proof]) -> Proved:
     equal = [proof for proof in proofs if proof.passed]
     errors = [proof.gradients for proof in equal if proof.gradients is not None]
     others = [proof for proof in proofs if not proof.passed]
     return Proved(
         name=look(framework).name,
         css=look(framework).css,
-        manner=manner,
+        setup=setup,
         equal=len(equal),
         tried=len(proofs),
         largest_error=max(errors, default=None),

@@ -1,4 +1,4 @@
-"""The thesis's appendix A once more: as LaTeX tables and as charts, from the bundled figures."""
+"""Appendix A of the thesis as LaTeX tables and as charts, from the bundled figures."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ _SPECIAL = {
 
 
 def appendix_latex() -> str:
-    """A table for each metric, dataset and network, in the thesis's order; what must be known comes first."""
+    """A table for each figure, dataset and network, in the thesis's order, after the caveats."""
     parts = ["% Needs \\usepackage[utf8]{inputenc} and \\usepackage{booktabs}."]
     parts += [f"\\noindent {escaped(line)}\\par" for line in caveats()]
     for metric in TITLES:
@@ -34,7 +34,7 @@ def appendix_latex() -> str:
 
 
 def appendix_charts(folder: Path) -> list[Path]:
-    """Every table of the appendix as a chart, each as SVG and as PNG; gives the files it wrote."""
+    """Write every table of the appendix as a chart, as SVG and as PNG; the files written."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for dataset, network in cases():
@@ -46,7 +46,7 @@ def appendix_charts(folder: Path) -> list[Path]:
 
 
 def escaped(text: str) -> str:
-    """The text as LaTeX shows it, whatever is in it."""
+    """The text with LaTeX's special characters escaped."""
     return "".join(_SPECIAL.get(character, character) for character in text)
 
 
@@ -84,5 +84,5 @@ def _heading(machine: str) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Thousands set apart by a thin space, which no language reads as a decimal point."""
+    """Thousands separated by a thin space, which no language reads as a decimal point."""
     return MISSING if value is None else f"{value:,.0f}".replace(",", r"\,")

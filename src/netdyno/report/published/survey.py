@@ -1,4 +1,4 @@
-"""What others have measured and published: figures to stand beside our own, bundled with their source."""
+"""The thread times of a survey of 2016, bundled with their source."""
 
 import csv
 import re
@@ -8,8 +8,8 @@ from importlib import resources
 
 THREADS_FILE = "shi2016_threads.csv"
 
-# The survey only says "FCN". One step of fcn5 is 38.5 GFLOP, so 1.3 s on one thread is 29 GFLOP/s, half of what
-# that core can do; of fcn5-small it would be 3 GFLOP/s, a twentieth, which no matrix library of the time was down to.
+# The survey only says "FCN". One step of fcn5 is 38.5 GFLOP, so 1.3 s on one thread is 29 GFLOP/s, half of that
+# core's peak; with fcn5-small it would be 3 GFLOP/s, a twentieth, slower than any matrix library of the time.
 THREADS_NETWORK = "fcn5"
 
 

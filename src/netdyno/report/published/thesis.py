@@ -1,6 +1,6 @@
-"""What a thesis published in 2018 of five frameworks, nine networks and five machines: as figures, bars and charts.
+"""The figures of a thesis of 2018 (five frameworks, nine networks, five machines) as values, bars and charts.
 
-Its appendix A is bundled whole; `appendix.py` writes it out again.
+Its whole appendix A is bundled; `appendix.py` writes it as LaTeX and charts.
 """
 
 import csv
@@ -20,7 +20,7 @@ SOURCE = (
 )
 SHORT_SOURCE = "Piccione 2018, appendix A"
 ERA = "2018"
-METRICS = {"training_speed": "speed", "gpu_memory": "memory", "gpu_power": "power"}  # ours by theirs
+METRICS = {"training_speed": "speed", "gpu_memory": "memory", "gpu_power": "power"}  # column of the file → name here
 TITLES = {"speed": "Training speed", "memory": "GPU memory", "power": "GPU power"}
 BETTER = {"speed": ", more is better", "memory": ", less is better", "power": ""}
 NO_FIGURE = "no implementation in 2018"
@@ -42,7 +42,7 @@ class PublishedFigure:
 
     @property
     def family(self) -> str:
-        """As our specs call it."""
+        """The framework's family in our specs."""
         return self.framework.lower()
 
     @property
@@ -62,12 +62,12 @@ def published_figures() -> tuple[PublishedFigure, ...]:
 
 
 def cases() -> list[tuple[str, str]]:
-    """Which dataset and network it has, in its order."""
+    """Its datasets and networks, in its order."""
     return list(dict.fromkeys((figure.dataset, figure.network) for figure in published_figures()))
 
 
 def caveats() -> tuple[str, ...]:
-    """What must be known before a figure of then is held against one of now; to be said once, beside the figures."""
+    """What a reader must know before comparing a figure of 2018 with one of today."""
     figures = published_figures()
     versions = ", ".join(dict.fromkeys(figure.name for figure in figures))
     batches = {(f.dataset, f.network): f.batch for f in figures}
@@ -86,10 +86,9 @@ def caveats() -> tuple[str, ...]:
 
 
 def reference_bars(metric: str, dataset: str, network: str) -> list[Bar]:
-    """The published bars of one case, to stand in a chart with today's; none for a case that was not published.
+    """The published bars of one case, for a chart with today's; none for a case that was not published.
 
-    A processor's run says nothing about a GPU's memory and power, so it has no bars there. What a framework lacks, it
-    lacks on every machine: that is said on the first.
+    Memory and power have no bars of runs on a processor. A missing implementation is shown on the first machine only.
     """
     found = [f for f in published_figures() if (f.metric, f.dataset, f.network) == (metric, dataset, network)]
     shown = _by_hardware(f for f in found if f.on_gpu or metric == "speed")
@@ -97,7 +96,7 @@ def reference_bars(metric: str, dataset: str, network: str) -> list[Bar]:
 
 
 def reference_charts(dataset: str, network: str, today: Mapping[str, Sequence[Bar]] | None = None) -> list[Chart]:
-    """Speed, memory and power of one case in 2018, under today's bars of the same metric if there are any."""
+    """Speed, memory and power of one case in 2018, below today's bars of the same figure if there are any."""
     charts = []
     for metric, title in TITLES.items():
         bars = reference_bars(metric, dataset, network)
@@ -140,7 +139,7 @@ def _bar(figure: PublishedFigure) -> Bar:
 
 @cache
 def _spec_of(family_name: str) -> str:
-    """Our framework of that family and time, for its look."""
+    """The spec of that family and time, whose look the bar gets."""
     return next(
         (name for name, spec in specs().items() if family(name) == family_name and spec.era == ERA), family_name
     )

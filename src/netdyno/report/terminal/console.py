@@ -1,4 +1,4 @@
-"""Where words go: stdout is data, stderr is talk."""
+"""Where output goes: data to stdout, messages to stderr."""
 
 import json
 import os
@@ -8,15 +8,18 @@ from typing import Any
 from rich.console import Console
 
 WIDTH = 100  # of a table that goes to a file or a pipe
+NARROWEST = 80  # a narrower terminal wraps lines, so that no digit is cut
 
 
 def data_console() -> Console:
     """For tables: as wide as the terminal, or a fixed width where there is none."""
-    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
+    console = Console(highlight=False)
+    console.width = max(console.width, NARROWEST) if sys.stdout.isatty() else WIDTH
+    return console
 
 
 def talk_console() -> Console:
-    """For everything that is not data."""
+    """For messages to the user."""
     return Console(stderr=True, width=None if sys.stderr.isatty() else WIDTH, highlight=False, soft_wrap=True)
 
 

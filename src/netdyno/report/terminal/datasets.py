@@ -1,4 +1,4 @@
-"""How datasets are shown: a table of what is here, and a line for what is on its way."""
+"""Datasets in the terminal: a table of those on this machine, and the progress of downloads and conversions."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ PLAIN_EVERY_S = 15.0
 
 
 class Following:
-    """A line that moves on a terminal; elsewhere a plain one now and then."""
+    """A live line on a terminal; elsewhere a plain one every few seconds."""
 
     def __init__(self, console: Console, what: str) -> None:
         self._console = console
@@ -51,7 +51,7 @@ class Following:
 
 
 def datasets_table(rows: Sequence[Mapping[str, Any]], home: Path) -> Table:
-    """One line for a dataset, one more for each format in which it is here; places are told as seen from home."""
+    """One line for each dataset and format; folders are relative to netdyno's home."""
     table = new_table(
         "dataset", "train + test", "shape", "classes", "format", "MB", "where",
         right=("train + test", "shape", "classes", "MB"),
@@ -66,7 +66,7 @@ def datasets_table(rows: Sequence[Mapping[str, Any]], home: Path) -> Table:
 
 
 def _place(place: Mapping[str, Any], home: Path) -> list[str]:
-    """A format with both splits needs no more words."""
+    """Format, size and folder; the split where there is only one."""
     only = f" ({place['splits'][0]})" if len(place["splits"]) == 1 else ""
     size = "" if place["bytes"] is None else f"{place['bytes'] / 1e6:,.1f}"
     folder = Path(place["folder"])

@@ -1,4 +1,4 @@
-"""How an installation is followed: a line for each framework in flight, and a table of what it came to."""
+"""Progress of installations: a line for each framework being installed, and a table of the outcome."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ PLAIN_EVERY_S = 15.0
 
 
 class InstallProgress:
-    """On a terminal lines that move, elsewhere plain lines: what is new, and a sign of life now and then."""
+    """Live lines on a terminal; elsewhere plain lines, one for each new step and one every few seconds."""
 
     def __init__(self, console: Console, count: int) -> None:
         self._console = console
@@ -62,7 +62,7 @@ class InstallProgress:
             )
 
     def _print_if_new(self, name: str, message: str) -> None:
-        """A line that differs only in the numbers in its brackets is repeated at most every few seconds."""
+        """Print a line that differs only in the numbers in its brackets at most every few seconds."""
         step, now = message.partition(" (")[0], time.monotonic()
         last_step, last_time = self._printed.get(name, ("", 0.0))
         if step != last_step or now - last_time >= PLAIN_EVERY_S:
@@ -71,7 +71,7 @@ class InstallProgress:
 
 
 def installed_table(found: Sequence[Installed], total_s: float) -> Table:
-    """One line per framework: version, Python, size, time, or why it is not there; then the sum."""
+    """One line per framework: version, Python, size, time, or the error; then the total."""
     table = new_table("framework", "version", "Python", "MB", "made in", "state", right=("MB", "made in"))
     total_bytes = 0
     for installed in found:
@@ -91,7 +91,7 @@ def installed_table(found: Sequence[Installed], total_s: float) -> Table:
 
 
 def _version(installed: Installed) -> str:
-    """Of the framework itself; an index and pip may spell one name with different dashes."""
+    """The framework's version; an index and pip may spell a name with different dashes."""
     versions = installed.marker.get("versions") or {}
     spellings = {name.replace("_", "-"): version for name, version in versions.items()}
     return str(spellings.get(installed.spec.distribution, ""))

@@ -27,7 +27,7 @@ def proofs_table(proofs: Sequence[Proof]) -> Table:
 
 def proof_matrix(proofs: Sequence[Proof], missing: Mapping[str, str]) -> list[RenderableType]:
     """The largest relative gradient error of every framework on every network, a table for each dataset; where
-    there is none, the number of a reason below."""
+    there is none, the number of its reason below."""
     notes = Footnotes()
     frameworks = sorted({proof.framework for proof in proofs} | missing.keys())
     parts: list[RenderableType] = []

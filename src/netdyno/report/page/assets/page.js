@@ -111,7 +111,7 @@
     return dot;
   };
   const list = (pairs) =>
-    make("dl", { class: "facts" }, ...pairs.flatMap(([name, told]) => [make("dt", {}, name), make("dd", {}, told)]));
+    make("dl", { class: "facts" }, ...pairs.flatMap(([name, content]) => [make("dt", {}, name), make("dd", {}, content)]));
 
   // The table ----------------------------------------------------------------------------------------------------
   const body = find("rows"),
@@ -270,9 +270,9 @@
 
   // Copying ------------------------------------------------------------------------------------------------------
   const csv = () => {
-    const quoted = (told) => {
+    const quoted = (content) => {
       // A spreadsheet evaluates a text that begins like a formula, so such a text gets an apostrophe before it.
-      const safe = typeof told === "string" && /^[=+\-@\t\r]/.test(told) ? `'${told}` : String(told ?? "");
+      const safe = typeof content === "string" && /^[=+\-@\t\r]/.test(content) ? `'${content}` : String(content ?? "");
       return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
     };
     const head = [...COLUMNS.map((column) => column.csv ?? column.title), "what is weak or missing"];
@@ -387,10 +387,10 @@
     );
   };
   const flat = (object, prefix = "") =>
-    Object.entries(object).flatMap(([name, told]) =>
-      told !== null && typeof told === "object"
-        ? flat(told, `${prefix}${name} `)
-        : [[`${prefix}${name}`, told === null || told === "" ? "–" : String(told)]],
+    Object.entries(object).flatMap(([name, content]) =>
+      content !== null && typeof content === "object"
+        ? flat(content, `${prefix}${name} `)
+        : [[`${prefix}${name}`, content === null || content === "" ? "–" : String(content)]],
     );
   const part = (title, ...children) => {
     const there = children.filter((child) => child !== null);
@@ -417,7 +417,7 @@
       ]
         .filter(Boolean)
         .join(", ");
-      const told = [
+      const content = [
         run[runAt.number],
         moment(run[runAt.started]),
         seconds(run[runAt.took_s]),
@@ -432,7 +432,7 @@
       return make(
         "tr",
         run[runAt.id] ? { title: `run folder ${run[runAt.id]}` } : {},
-        ...told.map((one) => make("td", {}, String(one))),
+        ...content.map((one) => make("td", {}, String(one))),
       );
     };
     const table = make(
@@ -490,7 +490,7 @@
       `${text(row, "data")} data`,
       `series ${row[at.series]}`,
     ];
-    const told = readings(row);
+    const content = readings(row);
     find("cell-title").replaceChildren(swatch(row), `${title} in ${look(row)[0]}`);
     find("cell-body").replaceChildren(
       ...[
@@ -500,7 +500,7 @@
         part("While it ran", ...row[at.trace].map(([name, points]) => traceChart(data.texts[name], points))),
         part("Runs", runsTable(row, runs)),
         part("Measure it again", commandLine(row)),
-        part("Readings", told.length ? list(told) : null),
+        part("Readings", content.length ? list(content) : null),
         part("Versions", list(flat(data.objects[row[at.versions]]))),
         part("Settings", list(flat(data.objects[row[at.settings]]))),
         part("Environment", list([["machine", text(row, "machine")], ...flat(data.objects[row[at.environment]])])),
