@@ -13,6 +13,7 @@ from tests.results.samples import make_cell
 
 from netdyno.cli import report
 from netdyno.errors import NetdynoError
+from netdyno.results import compare_metrics
 from netdyno.results.course import Course, Evaluation
 from netdyno.results.proof import Proof
 from netdyno.results.store import open_store
@@ -174,3 +175,36 @@ def test_a_missing_extra_is_one_line_with_its_command(monkeypatch, tmp_path):
         asked = report.Asked(store=store, selector="", reference=False)
         with pytest.raises(NetdynoError, match=r"pip install 'netdyno\[report\]'"):
             report.page_text(asked, lambda _: None)
+
+
+def test_a_figure_that_the_report_does_not_know_is_in_the_headline_the_charts_and_the_table(monkeypatch):
+    latency = compare_metrics.Metric(
+        name="tail_latency", unit="ms", larger="more", smaller="less", worse="more",
+        read=lambda record: ("latency_ms", record.readings.get("latency_ms")), error=lambda _: 1e-4,
+    )  # fmt: skip
+    monkeypatch.setitem(compare_metrics.METRICS, "tail_latency", latency)
+    page = page_of([
+        *runs_of(framework="alpha", readings={"latency_ms": 12.25}),
+        *runs_of(framework="beta", readings={"latency_ms": 24.5}),
+    ])  # fmt: skip
+    text, figures = Outline(page).text, data_of(page)["figures"]
+    assert "Lowest tail latency alpha (eager) the next has 2.00 times as much" in text
+    assert "Tail latency, ms" in text
+    assert "Less is better." in text
+    assert figures[-1]["heading"] == "tail latency, ms"
+    assert [row[data_of(page)["columns"].index("figures")][-1][0] for row in data_of(page)["rows"]] == [12.25, 24.5]
+
+
+def test_a_users_network_is_shown_by_its_name_and_repeated_by_its_path():
+    page = page_of(runs_of(framework="alpha", network="/home/user/nets/mine.py:mine"))
+    assert "mine on mnist" in Outline(page).text
+    assert "/home/user" not in Outline(page).text
+    assert any("--network /home/user/nets/mine.py:mine" in text for text in data_of(page)["texts"])
+
+
+def test_a_stack_trace_is_a_line_in_the_lists_and_whole_in_the_details():
+    trace = "Traceback (most recent call last): File 'x.py', line 3, in f ValueError: no such layer"
+    page = page_of([*runs_of(framework="alpha"), failure(trace, framework="gamma")])
+    assert "ValueError: no such layer" in Outline(page).text
+    assert "Traceback" not in Outline(page).text
+    assert trace in data_of(page)["texts"]
