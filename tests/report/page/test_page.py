@@ -202,6 +202,17 @@ def test_a_users_network_is_shown_by_its_name_and_repeated_by_its_path():
     assert any("--network /home/user/nets/mine.py:mine" in text for text in data_of(page)["texts"])
 
 
+def test_two_networks_of_one_name_are_never_mixed():
+    page = page_of([
+        *runs_of(0.01, framework="alpha", network="one.py:net"),
+        *runs_of(0.02, framework="alpha", network="two.py:net"),
+    ])  # fmt: skip
+    data = data_of(page)
+    networks = [data["texts"][row[data["columns"].index("network")]] for row in data["rows"]]
+    assert networks == ["one.py:net", "two.py:net"]
+    assert "framework one.py:net/mnist two.py:net/mnist alpha 3,1" in Outline(page).text
+
+
 def test_a_stack_trace_is_a_line_in_the_lists_and_whole_in_the_details():
     trace = "Traceback (most recent call last): File 'x.py', line 3, in f ValueError: no such layer"
     page = page_of([*runs_of(framework="alpha"), failure(trace, framework="gamma")])

@@ -1,6 +1,6 @@
 """What could be measured: every framework on every network of a device, its best figure or the reason for none."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from netdyno.report.charts.palette import look
@@ -49,28 +49,28 @@ class Reasons:
         return self.numbers.setdefault(reason, len(self.numbers) + 1)
 
 
-def availability(rows: Iterable[Row], reasons: Reasons) -> list[Matrix]:
+def availability(rows: Iterable[Row], reasons: Reasons, names: Mapping[str, str]) -> list[Matrix]:
     """A matrix for each machine, device and workload."""
     places: dict[tuple[str, str, str, str], list[Row]] = {}
     for row in rows:
         if not is_instrument(row.cell.framework):
             places.setdefault((row.place, row.machine, row.cell.device, row.workload), []).append(row)
-    return [_matrix(place, machine, found, reasons) for (place, machine, _, _), found in sorted(places.items())]
+    return [_matrix(found, reasons, names) for _, found in sorted(places.items(), key=lambda each: each[0])]
 
 
-def _matrix(place: str, machine: str, rows: Sequence[Row], reasons: Reasons) -> Matrix:
+def _matrix(rows: Sequence[Row], reasons: Reasons, names: Mapping[str, str]) -> Matrix:
     slots: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        slots.setdefault((row.cell.framework, _case(row)), []).append(row)
+        slots.setdefault((row.cell.framework, _case(row, names)), []).append(row)
     frameworks = sorted({row.cell.framework for row in rows}, key=lambda name: (look(name).order, name))
-    columns = sorted({_case(row) for row in rows})
+    columns = sorted({_case(row, names) for row in rows})
     lines = [
         (look(name).name, look(name).css, tuple(_slot(slots.get((name, case), ()), reasons) for case in columns))
         for name in frameworks
     ]
     return Matrix(
-        place=place,
-        machine=machine,
+        place=rows[0].place,
+        machine=rows[0].machine,
         workload=rows[0].workload,
         figure=_figure(rows),
         columns=tuple(columns),
@@ -97,5 +97,5 @@ def _slot(rows: Sequence[Row], reasons: Reasons) -> Slot:
     return Slot(text=number(shown.head.value), state="weak" if shown.is_weak else "steady")
 
 
-def _case(row: Row) -> str:
-    return f"{row.network}/{row.cell.dataset}"
+def _case(row: Row, names: Mapping[str, str]) -> str:
+    return f"{names[row.cell.network]}/{row.cell.dataset}"

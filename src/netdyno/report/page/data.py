@@ -12,6 +12,7 @@ from typing import Any
 
 from netdyno.report.charts.palette import look
 from netdyno.report.figures import run_head
+from netdyno.report.names import short_names
 from netdyno.report.page.compact import compact, dumped, epoch_s, evenly, finite, script_safe
 from netdyno.report.page.contests import Proved
 from netdyno.report.page.headline import complaints
@@ -42,10 +43,10 @@ RUN_COLUMNS = (
     "number", "outcome", "head", "flags", "reason", "started", "took_s", "build_s", "first_step_s", "loss_first",
     "loss_last", "host_bytes", "device_bytes", "load", "blocks", "id",
 )  # fmt: skip
-CELL_TEXTS = ("dataset", "framework", "device", "precision", "execution", "data")
-ROW_TEXTS = ("workload", "network", "place", "machine", "chosen", "outcome", "reason", "crowding")
+CELL_TEXTS = ("network", "dataset", "framework", "device", "precision", "execution", "data")
+ROW_TEXTS = ("workload", "place", "machine", "chosen", "outcome", "reason", "crowding")
 BLOCKS_AT, ID_AT = RUN_COLUMNS.index("blocks"), RUN_COLUMNS.index("id")
-FRAMEWORK_AT, TRACE_AT = COLUMNS.index("framework"), COLUMNS.index("trace")
+NETWORK_AT, FRAMEWORK_AT, TRACE_AT = (COLUMNS.index(name) for name in ("network", "framework", "trace"))
 
 
 class PageData:
@@ -95,6 +96,7 @@ class PageData:
 
     def to_json(self) -> str:
         """Strict JSON that may stand in a script element."""
+        names = self._network_names()
         content = {
             "columns": COLUMNS,
             "runColumns": RUN_COLUMNS,
@@ -103,7 +105,7 @@ class PageData:
             "readings": list(self._readings),
             "figures": [_described(words) for words in self._figures.values()],
             "looks": self._looks(),
-            "rows": [self._finished_row(row) for row in self._rows],
+            "rows": [self._finished_row(row, names) for row in self._rows],
             "runs": [[self._finished_run(run) for run in runs] for runs in self._runs],
         }
         return script_safe(content)
@@ -116,6 +118,12 @@ class PageData:
     def _points_each(self) -> int:
         fair = min(MOST_POINTS, TRACE_POINTS // max(self._traces, 1))
         return fair if fair >= FEWEST_POINTS and not self._is_untraced else 0
+
+    def _network_names(self) -> dict[int, int]:
+        """From the index of each network's name to that of the name shown."""
+        texts = list(self._texts)
+        places = {texts[place]: place for place in {row[NETWORK_AT] for row in self._rows}}
+        return {places[name]: self._text(short) for name, short in short_names(set(places)).items()}
 
     def _looks(self) -> dict[int, tuple[str, str, int]]:
         texts = list(self._texts)
@@ -200,9 +208,12 @@ class PageData:
             found.pop()
         return found
 
-    def _finished_row(self, row: list[Any]) -> list[Any]:
-        traces = [[name, self._points(flat)] for name, flat in row[TRACE_AT]] if self._points_each else []
-        return [*row[:TRACE_AT], traces, *row[TRACE_AT + 1 :]]
+    def _finished_row(self, row: list[Any], names: Mapping[int, int]) -> list[Any]:
+        finished = list(row)
+        finished[NETWORK_AT] = names[row[NETWORK_AT]]
+        shown = row[TRACE_AT] if self._points_each else []
+        finished[TRACE_AT] = [[name, self._points(flat)] for name, flat in shown]
+        return finished
 
     def _points(self, flat: "array[float]") -> list[list[float | int | None]]:
         pairs = list(zip(flat[::2], flat[1::2], strict=True))

@@ -17,6 +17,7 @@ import netdyno
 from netdyno.errors import NetdynoError
 from netdyno.report.charts import Chart
 from netdyno.report.charts.palette import css_variables, look
+from netdyno.report.names import short_names
 from netdyno.report.page.availability import Reasons, availability
 from netdyno.report.page.compact import epoch_s
 from netdyno.report.page.contests import Contests, Proved, proved_of
@@ -73,7 +74,8 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
     if contents.traces is not None:
         data.add_traces(contents.traces)
     drawn, undrawn = cases(rows)
-    sections = [section(case, found) for case, found in drawn.items()]
+    names = short_names({row.cell.network for row in rows})
+    sections = [section(case, found, names) for case, found in drawn.items()]
     reasons = Reasons()
     script, style = _file("page.js"), _file("page.css")
     html = _template().render(
@@ -86,8 +88,8 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
         facts=_facts(rows, data.run_count),
         headings=_headings(contests, rows, proved),
         sections=sections,
-        undrawn=[f"{found[0].network}/{dataset}" for (_, dataset, _), found in undrawn.items()],
-        matrices=availability(rows, reasons),
+        undrawn=[f"{names[network]}/{dataset}" for _, dataset, network in undrawn],
+        matrices=availability(rows, reasons, names),
         reasons=reasons,
         trust=trust(rows, contents.proofs),
         trainings=trainings(contents.courses),

@@ -10,7 +10,6 @@ from math import fsum, sqrt
 from typing import Any
 
 from netdyno.report.figures import Estimate, figures_of, headline_of, missing_of, per_step_of, run_values, workload_of
-from netdyno.report.names import short_name
 from netdyno.report.page.contests import Proved, is_proved
 from netdyno.report.vocabulary import Wording, page_wording
 from netdyno.results.cell import FIELDS, Cell
@@ -73,11 +72,6 @@ class Row:
     def head(self) -> Figure | None:
         """The main figure; None where nothing was measured."""
         return self.figures.get(self.headline)
-
-    @property
-    def network(self) -> str:
-        """The network's name without the path of a user's own file."""
-        return short_name(self.cell.network)
 
     @property
     def is_measured(self) -> bool:

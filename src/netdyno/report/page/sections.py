@@ -2,7 +2,7 @@
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from netdyno.report.charts import Chart, bar_chart, render_svg
@@ -80,11 +80,11 @@ def _frameworks(rows: Sequence[Row]) -> int:
     return len({row.cell.framework for row in rows})
 
 
-def section(case: Case, rows: Sequence[Row]) -> Section:
+def section(case: Case, rows: Sequence[Row], names: Mapping[str, str]) -> Section:
     """Everything about one case, drawn."""
     groups = grouping(rows)
     measured = [row for row in rows if row.is_measured]
-    workload, dataset, network = case[0], case[1], rows[0].network
+    workload, dataset, network = case[0], case[1], names[case[2]]
     where = f"{network} on {dataset}"
     only = measured[0] if len(measured) == 1 else None
     return Section(
