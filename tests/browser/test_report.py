@@ -86,7 +86,7 @@ def test_a_search_needs_all_its_words(visit, report):
     page.get_by_label("Search").fill("no such layer")
     assert column(page, "Framework") == ["delta"]
     page.get_by_label("Search").fill("nowhere")
-    expect(page.get_by_text("No result is like that.")).to_be_visible()
+    expect(page.get_by_text("No result matches.")).to_be_visible()
 
 
 def test_a_section_leads_to_its_rows(visit, report):

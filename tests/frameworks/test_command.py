@@ -14,7 +14,7 @@ from netdyno.cli import doctor, frameworks
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import environment_of, is_complete
 from netdyno.frameworks.spec import Spec
-from netdyno.report.installing import InstallProgress
+from netdyno.report.terminal.installing import InstallProgress
 
 app = typer.Typer()
 app.add_typer(frameworks.app, name="frameworks")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from tests.results.samples import draw_runs, make_cell, make_record, make_samples
 
-from netdyno.report.page import Contents, make_page
+from netdyno.report.page.page import Contents, make_page
 from netdyno.results.record import Record
 from netdyno.results.result import results_of
 

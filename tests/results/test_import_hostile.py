@@ -10,7 +10,7 @@ import pytest
 from tests.results.exports import everything, exported, full_store
 
 from netdyno.errors import NetdynoError
-from netdyno.report.gpu_tables import results_tables
+from netdyno.report.terminal.tables import results_tables
 from netdyno.results.export import EXPORTS
 from netdyno.results.merge import merge
 from netdyno.results.result import results_of, to_json

@@ -9,9 +9,9 @@ import typer
 from netdyno.cli.command import one_command
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError, unknown
-from netdyno.report.comparisons import Shown, comparison_parts
-from netdyno.report.comparisons_markdown import comparison_markdown
-from netdyno.report.console import data_console, print_json, talk_console
+from netdyno.report.terminal.comparisons import Shown, comparison_parts
+from netdyno.report.terminal.console import data_console, print_json, talk_console
+from netdyno.report.terminal.pull_request import comparison_markdown
 from netdyno.results.compare import Compared, Question, compare_all, find_slower, overall
 from netdyno.results.compare_metrics import SPEED, find_metric
 from netdyno.results.compare_sides import Sides, find_sides

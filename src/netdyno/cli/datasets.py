@@ -17,8 +17,8 @@ from netdyno.data.places import folder_of, open_dataset, present
 from netdyno.devices.machine import describe_machine
 from netdyno.errors import NetdynoError, unknown
 from netdyno.frameworks.home import home, home_path
-from netdyno.report.console import data_console, print_json, talk_console
-from netdyno.report.datasets import Following, datasets_table
+from netdyno.report.terminal.console import data_console, print_json, talk_console
+from netdyno.report.terminal.datasets import Following, datasets_table
 
 app = several_commands(help="List the datasets and where they are on this machine; get or convert some.")
 FORMATS = f"A format: {', '.join(written_formats())}."

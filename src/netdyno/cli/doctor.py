@@ -17,7 +17,7 @@ from netdyno.devices.machine import Machine, describe_machine, machine_id
 from netdyno.frameworks.home import home_path
 from netdyno.frameworks.spec import specs
 from netdyno.harness.launch import inherited_variables
-from netdyno.report.console import data_console, print_json
+from netdyno.report.terminal.console import data_console, print_json
 
 WIDTH = 100
 COLOURS = {"good": "green", "weak": "yellow", "bad": "red", "unknown": "dim"}

@@ -28,9 +28,9 @@ from netdyno.frameworks.install.several import GROUPS, install_several, members
 from netdyno.frameworks.spec import Spec, find_spec, specs
 from netdyno.harness.check import Checked
 from netdyno.harness.check import check as check_framework
-from netdyno.report.console import data_console, print_json, say_error, talk_console
-from netdyno.report.installing import InstallProgress, installed_table
-from netdyno.report.tables import new_table
+from netdyno.report.terminal.console import data_console, print_json, say_error, talk_console
+from netdyno.report.terminal.installing import InstallProgress, installed_table
+from netdyno.report.terminal.tables import new_table
 
 app = several_commands(help="List the frameworks and where they are on this machine; install, remove or check some.")
 NamesArgument = Annotated[

@@ -7,8 +7,8 @@ import typer
 
 from netdyno.cli.command import one_command
 from netdyno.cli.options import JsonOption, store_location
-from netdyno.report.console import data_console, print_json
-from netdyno.report.histories import history_parts, said
+from netdyno.report.terminal.console import data_console, print_json
+from netdyno.report.terminal.histories import history_parts, said
 from netdyno.results.compare_selectors import matching, parsed
 from netdyno.results.compare_sides import read_store
 from netdyno.results.history import History, Turn, histories, started_at

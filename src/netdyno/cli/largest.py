@@ -8,8 +8,8 @@ from netdyno.errors import NetdynoError
 from netdyno.harness.fit import Fit
 from netdyno.harness.largest_batch import Manner, largest_batch
 from netdyno.harness.run import Campaign
-from netdyno.report.console import talk_console
-from netdyno.report.progress import duration
+from netdyno.report.terminal.console import talk_console
+from netdyno.report.terminal.progress import duration
 from netdyno.results.cell import Cell
 
 MAX = "max"

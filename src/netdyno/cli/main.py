@@ -90,7 +90,7 @@ def _print_usage_error(error: Exception) -> int:
 
 def _print_error(message: str) -> None:
     """Imported here, because only mistakes need a console."""
-    from netdyno.report.console import say_error
+    from netdyno.report.terminal.console import say_error
 
     say_error(message)
 

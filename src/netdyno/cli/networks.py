@@ -2,8 +2,8 @@
 
 from netdyno.cli.command import one_command
 from netdyno.cli.options import JsonOption
-from netdyno.report.console import data_console, print_json
-from netdyno.report.tables import new_table
+from netdyno.report.terminal.console import data_console, print_json
+from netdyno.report.terminal.tables import new_table
 from netdyno.zoo.catalog import Entry, entries
 
 

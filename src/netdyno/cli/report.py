@@ -11,9 +11,9 @@ import typer
 from netdyno.cli.command import one_command
 from netdyno.cli.options import store_location
 from netdyno.errors import NetdynoError, unknown
-from netdyno.report.appendix import appendix_charts, appendix_latex
 from netdyno.report.charts import Chart, write_chart
-from netdyno.report.console import talk_console
+from netdyno.report.published.appendix import appendix_charts, appendix_latex
+from netdyno.report.terminal.console import talk_console
 from netdyno.results.bulk import runs_by_cell, traces_of
 from netdyno.results.compare import fields_of
 from netdyno.results.export import EXPORTS, export_file
@@ -72,8 +72,8 @@ def report(
 
 def page_text(asked: Asked, tell: Tell) -> str:
     try:
-        from netdyno.report.page import Contents, make_page
-        from netdyno.report.page_rows import results_by_cell
+        from netdyno.report.page.page import Contents, make_page
+        from netdyno.report.page.rows import results_by_cell
     except ModuleNotFoundError as error:
         message = f"a page needs {error.name}, which is missing."
         raise NetdynoError(message, hint="Install it: pip install 'netdyno[report]'.") from error

@@ -13,8 +13,8 @@ from typer.core import TyperGroup
 from netdyno.cli.command import several_commands
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError
-from netdyno.report.console import data_console, print_json, talk_console
-from netdyno.report.gpu_tables import results_tables
+from netdyno.report.terminal.console import data_console, print_json, talk_console
+from netdyno.report.terminal.tables import results_tables
 from netdyno.results.compare import select
 from netdyno.results.export import EXPORTS, Exporter, export_file, find_exporter, format_of
 from netdyno.results.export import export as export_to

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from netdyno.cli.command import one_command
 from netdyno.cli.largest import MAX, find_largest_batch, read_batch
@@ -45,14 +46,13 @@ from netdyno.harness.settings import Settings
 from netdyno.harness.suite import Suite, read_suite
 from netdyno.harness.suites import DEFAULT, default_framework, find_suite
 from netdyno.harness.worker_file import pack_worker
-from netdyno.report.availability import availability
-from netdyno.report.console import data_console, talk_console
-from netdyno.report.course_progress import Packing
-from netdyno.report.gpu_tables import results_tables
-from netdyno.report.progress import Compiling, Progress, duration
-from netdyno.report.published import published_thread_times
-from netdyno.report.tables import how, new_table
-from netdyno.report.threads import thread_tables
+from netdyno.report.published.survey import published_thread_times
+from netdyno.report.terminal.availability import availability
+from netdyno.report.terminal.conclusion import conclusion
+from netdyno.report.terminal.console import data_console, talk_console
+from netdyno.report.terminal.progress import Compiling, Packing, Progress, duration
+from netdyno.report.terminal.tables import how, new_table, results_tables
+from netdyno.report.terminal.threads import thread_tables
 from netdyno.results.cell import Cell
 from netdyno.results.proof import unproved_frameworks
 from netdyno.results.result import results_of
@@ -290,6 +290,8 @@ def _show(cells: Sequence[Cell], campaign: Campaign, missing: Mapping[str, str])
             data_console().print(part)
     for part in thread_tables(found, published_thread_times()):
         data_console().print(part)
+    if sentence := conclusion(found):
+        data_console().print("", Text(sentence), sep="\n")
     unproved = unproved_frameworks(found, campaign.store.proofs(campaign.machine))
     if unproved := [name for name in unproved if not find_spec(name).is_instrument]:
         talk_console().print(f"Not proved equal on this machine: {', '.join(unproved)}. See: netdyno verify")

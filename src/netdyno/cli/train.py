@@ -43,9 +43,9 @@ from netdyno.harness.run import Campaign
 from netdyno.harness.settings import Settings
 from netdyno.harness.suites import default_framework
 from netdyno.harness.worker_file import pack_worker
-from netdyno.report.console import data_console, print_json, talk_console
-from netdyno.report.course_progress import CourseProgress, Packing
-from netdyno.report.course_tables import course_tables
+from netdyno.report.terminal.console import data_console, print_json, talk_console
+from netdyno.report.terminal.learning import learning_tables
+from netdyno.report.terminal.progress import Packing, TrainingProgress
 from netdyno.results.cell import Cell
 from netdyno.results.course import TRAINED, course_results, to_json
 from netdyno.results.store import open_store
@@ -202,7 +202,7 @@ def _take(curriculum: Curriculum, asked: _Asked, location: str, telling: Telling
             gpus=visible_gpus()[:1],
             environment=Environment(machine=asked.machine, revision=find_revision(Path.cwd())).as_json(),
         )
-        with CourseProgress(talk_console()) as progress:
+        with TrainingProgress(talk_console()) as progress:
             carry_out_courses(curriculum, campaign, progress)
         wanted = set(curriculum.cells)
         courses = [c for c in store.courses(campaign.machine) if c.cell in wanted]
@@ -216,7 +216,7 @@ def _show(curriculum: Curriculum, courses: Sequence[Any], telling: Telling) -> N
     if telling.json:
         print_json([to_json(result, telling.price_per_hour) for result in results])
     else:
-        for part in course_tables(results, telling.price_per_hour):
+        for part in learning_tables(results, telling.price_per_hour):
             data_console().print(part)
     if any(course.outcome != TRAINED for result in results for course in result.courses):
         raise typer.Exit(1)

@@ -35,9 +35,9 @@ from netdyno.harness.request import ProofCase, ProofManner
 from netdyno.harness.suites import default_framework
 from netdyno.harness.verify import Candidate, Prover
 from netdyno.harness.worker_file import pack_worker
-from netdyno.report.console import data_console, print_json, talk_console
-from netdyno.report.progress import duration
-from netdyno.report.proofs import proof_matrix, proofs_table
+from netdyno.report.terminal.console import data_console, print_json, talk_console
+from netdyno.report.terminal.progress import duration
+from netdyno.report.terminal.proofs import proof_matrix, proofs_table
 from netdyno.results.proof import Proof
 from netdyno.results.store import open_store
 from netdyno.zoo.catalog import entries, find_network, resolve

@@ -1,1 +1,1 @@
-"""How readings are shown to people: tables and progress."""
+"""Results for people: tables in the terminal, charts, and one HTML page."""

@@ -1,0 +1,49 @@
+"""Short forms for people: of a user's network its function's name, of a stack trace its last line."""
+
+import re
+from pathlib import PurePath
+
+LONGEST_REASON = 200  # characters
+OWN_NETWORK = re.compile(r"(?P<file>.*\.py):(?P<function>\w+)", re.DOTALL)
+# Where a stack trace begins in a reason, whose lines may have been joined already.
+TRACE = re.compile(r"\s*(Traceback \(most recent call last\):|Stack trace:|\[bt\] )")
+LAST_ERROR = re.compile(r"(?:^|\s)((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit): )")
+
+
+def short_name(network: str) -> str:
+    """`mine` for `path/to/mine.py:mine`; names of the zoo as they are."""
+    own = OWN_NETWORK.fullmatch(network)
+    return own["function"] if own else network
+
+
+def short_names(networks: set[str]) -> dict[str, str]:
+    """The short name of each; with its file where two networks would have the same one."""
+    short = [short_name(network) for network in networks]
+    return {name: short_name(name) if short.count(short_name(name)) == 1 else _with_file(name) for name in networks}
+
+
+def short_reason(reason: str) -> str:
+    """The error of a reason in one line, without its stack trace."""
+    line = " ".join(_without_trace(reason).split())
+    return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1].rstrip()}…"
+
+
+def is_shortened(reason: str) -> bool:
+    """Whether the log says more than the line that is shown."""
+    return short_reason(reason) != " ".join(reason.split())
+
+
+def _with_file(network: str) -> str:
+    own = OWN_NETWORK.fullmatch(network)
+    return f"{PurePath(own['file']).name}:{own['function']}" if own else network
+
+
+def _without_trace(reason: str) -> str:
+    """What comes before the trace; of a trace that ends in its error, that error."""
+    found = TRACE.search(reason)
+    if found is None:
+        return reason
+    before, inside = reason[: found.start()], reason[found.end() :]
+    inside = inside[: again.start()] if (again := TRACE.search(inside)) else inside
+    errors = list(LAST_ERROR.finditer(inside))
+    return inside[errors[-1].start() :] if errors else before or reason

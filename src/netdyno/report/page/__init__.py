@@ -1,0 +1,1 @@
+"""The HTML page that `netdyno report` writes."""

@@ -1,0 +1,223 @@
+"""Which results are compared on the page, and how each comparison ends.
+
+Only results with equal settings are compared: the same workload, network, dataset, batch, precision, data and threads
+on the same device of the same machine, each framework with its best execution.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from netdyno.frameworks.spec import specs
+from netdyno.report.charts.palette import look
+from netdyno.report.figures import figures_of, headline_of, question_about, run_values, workload_of
+from netdyno.report.names import short_name
+from netdyno.report.vocabulary import Wording, page_wording
+from netdyno.results.compare import CANNOT_TELL, EQUAL, compare
+from netdyno.results.proof import Proof
+from netdyno.results.result import STEADY, Result
+
+NOISE = "noise could explain the difference"
+
+Place = tuple[str, str]  # a machine and one of its devices
+Proved = tuple[str, str, str, str, str, str]  # machine, framework, network, dataset, device, precision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Setting:
+    """What two results must have in common to be compared."""
+
+    machine: str
+    device: str
+    workload: str
+    network: str
+    dataset: str
+    batch: int
+    precision: str
+    data: str
+    threads: int  # 0 on a GPU, where the host's threads do not matter
+    parallelism: str
+
+    @property
+    def place(self) -> Place:
+        return self.machine, self.device
+
+    def label(self) -> str:
+        threads = f", {self.threads} thread{'s' if self.threads > 1 else ''}" if self.threads else ""
+        data = "" if self.data == "synthetic" else f", {self.data} data"
+        return f"{short_name(self.network)}/{self.dataset}, batch {self.batch}, {self.precision}{threads}{data}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A framework's best result by one figure: the mean over the runs that have it."""
+
+    result: Result
+    mean: float
+    runs: int
+
+    @property
+    def framework(self) -> str:
+        return self.result.cell.framework
+
+    @property
+    def name(self) -> str:
+        return look(self.framework).name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """How many times better one is than another, with the 99.5 % interval; `doubt` is why one cannot tell."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """The best of a setting against the next. `caveats` are the weaknesses of the winner's result."""
+
+    setting: Setting
+    wording: Wording
+    first: Candidate
+    second: Candidate
+    ratio: Ratio
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def is_decided(self) -> bool:
+        return not self.ratio.doubt
+
+
+@dataclass(slots=True)
+class Contests:
+    """Every setting with its two best candidates by each figure; results are added one at a time."""
+
+    best: dict[tuple[Setting, str], list[Candidate]] = field(default_factory=dict)
+    wordings: dict[tuple[str, str, str], Wording] = field(default_factory=dict)
+    measured: set[Place] = field(default_factory=set)
+
+    def add(self, result: Result) -> None:
+        """Let a result take part. Instruments do not: one that computes nothing would always win."""
+        figures = figures_of(result)
+        if headline_of(result) not in figures or is_instrument(result.cell.framework):
+            return
+        setting = setting_of(result)
+        self.measured.add(setting.place)
+        for name, estimate in figures.items():
+            words = page_wording(setting.workload, name, estimate.unit, estimate.better)
+            if words.is_contested and not words.is_detail:
+                runs = len(run_values(result, name))
+                self._add(setting, words, Candidate(result=result, mean=words.scale * estimate.value, runs=runs))
+
+    def places(self) -> list[Place]:
+        """Where something was measured, the place with most comparisons first."""
+        counts = Counter(setting.place for (setting, _), found in self.best.items() if len(found) > 1)
+        return sorted(self.measured, key=lambda place: (-counts[place], place))
+
+    def contested(self) -> list[Wording]:
+        """The figures by which something is best, in the order in which they are shown."""
+        return sorted(self.wordings.values(), key=lambda words: (words.workload, words.place, words.name))
+
+    def at(self, place: Place, words: Wording) -> list[tuple[Setting, list[Candidate]]]:
+        """The settings there in order, each with its best and, if there is one, the next."""
+        found = [(setting, best) for (setting, name), best in self.best.items() if name == words.name]
+        here = [each for each in found if (each[0].place, each[0].workload) == (place, words.workload)]
+        return sorted(here, key=lambda each: each[0])
+
+    def _add(self, setting: Setting, words: Wording, candidate: Candidate) -> None:
+        self.wordings.setdefault(words.key, words)
+        found = self.best.setdefault((setting, words.name), [])
+        found.append(candidate)
+        found[:] = _two_best(found, words)
+
+
+def contests_of(results: Iterable[Result]) -> Contests:
+    """All of them at once."""
+    contests = Contests()
+    for result in results:
+        contests.add(result)
+    return contests
+
+
+def setting_of(result: Result) -> Setting:
+    cell = result.cell
+    return Setting(
+        machine=result.machine,
+        device=cell.device,
+        workload=workload_of(result),
+        network=cell.network,
+        dataset=cell.dataset,
+        batch=cell.batch,
+        precision=cell.precision,
+        data=cell.data,
+        threads=cell.threads if cell.device == "cpu" else 0,
+        parallelism=cell.parallelism,
+    )
+
+
+def is_instrument(framework: str) -> bool:
+    """Whether it is one of netdyno's own; a name without a spec is a user's framework."""
+    return _instruments().get(framework, False)
+
+
+def proved_of(proofs: Iterable[Proof]) -> frozenset[Proved]:
+    """What was proved equal, in any execution; a proof holds for the machine it was made on."""
+    return frozenset(
+        (proof.machine, proof.framework, proof.network, proof.dataset, proof.device, proof.precision)
+        for proof in proofs
+        if proof.passed
+    )
+
+
+def is_proved(result: Result, proved: Collection[Proved]) -> bool:
+    cell = result.cell
+    return (result.machine, cell.framework, cell.network, cell.dataset, cell.device, cell.precision) in proved
+
+
+def rank(setting: Setting, words: Wording, best: Sequence[Candidate], proved: Collection[Proved]) -> Ranking:
+    """Compare the best with the next."""
+    first, second = best
+    ratio = _ratio(first, second, words)
+    caveats = _weaknesses(first.result, proved)
+    return Ranking(setting=setting, wording=words, first=first, second=second, ratio=ratio, caveats=caveats)
+
+
+def _two_best(candidates: Sequence[Candidate], words: Wording) -> list[Candidate]:
+    """The two best of different frameworks, the better first."""
+    ordered = sorted(candidates, key=lambda each: (each.mean, each.framework), reverse=words.more_is_better)
+    best: dict[str, Candidate] = {}
+    for each in ordered:
+        best.setdefault(each.framework, each)
+    return list(best.values())[:2]
+
+
+def _ratio(first: Candidate, second: Candidate, words: Wording) -> Ratio:
+    """How many times better the first is, by the statistics of `netdyno compare`."""
+    sides = (second.result, first.result) if words.more_is_better else (first.result, second.result)
+    found = compare(*sides, question_about(words.name))
+    if found.ratio is None:
+        return Ratio(value=1.0, doubt=found.reason)
+    if found.low is None:
+        return Ratio(value=found.ratio, doubt=_too_few(first, second))
+    is_better = found.verdict != CANNOT_TELL and found.ratio > 1
+    doubt = "they are equal within 1 %" if found.verdict == EQUAL else "" if is_better else NOISE
+    return Ratio(value=found.ratio, low=found.low, high=found.high, doubt=doubt)
+
+
+def _too_few(first: Candidate, second: Candidate) -> str:
+    single = [f"{each.name} has one" for each in (first, second) if each.runs < 2]
+    return f"two runs a side are needed, {' and '.join(single)}"
+
+
+def _weaknesses(result: Result, proved: Collection[Proved]) -> tuple[str, ...]:
+    weak = () if result.verdict == STEADY else (result.verdict,)
+    return weak if is_proved(result, proved) else (*weak, "not proved equal")
+
+
+@cache
+def _instruments() -> Mapping[str, bool]:
+    return {name: spec.is_instrument for name, spec in specs().items()}

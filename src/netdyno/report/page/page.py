@@ -1,0 +1,186 @@
+"""The report as one self-contained HTML file.
+
+Names, reasons and other texts of a store are data: the template escapes them, the script sets them as text, and the
+page's content security policy forbids everything but its one script.
+"""
+
+import base64
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
+
+import netdyno
+from netdyno.errors import NetdynoError
+from netdyno.report.charts import Chart
+from netdyno.report.charts.palette import css_variables, look
+from netdyno.report.names import short_names
+from netdyno.report.page.availability import Reasons, availability
+from netdyno.report.page.compact import epoch_s
+from netdyno.report.page.contests import Contests, Proved, proved_of
+from netdyno.report.page.data import PageData, Traces
+from netdyno.report.page.headline import Answer, answers, times
+from netdyno.report.page.learning import trainings
+from netdyno.report.page.rows import Row
+from netdyno.report.page.sections import Section, cases, section, slug
+from netdyno.report.page.thesis import reference_section
+from netdyno.report.page.trust import trust
+from netdyno.results.course import Course
+from netdyno.results.proof import Proof
+from netdyno.results.result import Result
+from netdyno.results.words import number
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """The input of a page. `results` is read once and may be a stream; `traces` gives the readings over time of runs
+    by their ids, where the results do not contain them."""
+
+    results: Iterable[Result]
+    traces: Traces | None = None
+    proofs: Sequence[Proof] = ()
+    courses: Sequence[Course] = ()
+    selector: str = ""
+    with_reference: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """A device, and the answers for it in words."""
+
+    place: str
+    machine: str
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """The file's text, and its charts by name."""
+
+    html: str
+    charts: Mapping[str, Chart]
+
+
+def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
+    """The whole page; `tell` is called with each progress message."""
+    proved = proved_of(contents.proofs)
+    data, contests = PageData(proved), Contests()
+    rows = _read(contents, data, contests, tell)
+    if contents.traces is not None:
+        data.add_traces(contents.traces)
+    drawn, undrawn = cases(rows)
+    names = short_names({row.cell.network for row in rows})
+    sections = [section(case, found, names) for case, found in drawn.items()]
+    reasons = Reasons()
+    script, style = _file("page.js"), _file("page.css")
+    html = _template().render(
+        policy=_policy(script),
+        style=Markup(css_variables() + style),
+        script=Markup(script),
+        data=Markup(data.to_json()),
+        version=netdyno.__version__,
+        selector=contents.selector,
+        facts=_facts(rows, data.run_count),
+        headings=_headings(contests, rows, proved),
+        sections=sections,
+        undrawn=[f"{names[network]}/{dataset}" for _, dataset, network in undrawn],
+        matrices=availability(rows, reasons, names),
+        reasons=reasons,
+        trust=trust(rows, contents.proofs),
+        trainings=trainings(contents.courses),
+        reference=reference_section(drawn) if contents.with_reference else None,
+        left_out=data.left_out(),
+    )
+    return Page(html=html, charts=_charts(sections))
+
+
+def _read(contents: Contents, data: PageData, contests: Contests, tell: Tell) -> list[Row]:
+    """Read every result once and keep only its row."""
+    rows: list[Row] = []
+    for result in contents.results:
+        rows.append(data.add(result))
+        contests.add(result)
+        if len(rows) % 1000 == 0:
+            tell(f"read {data.run_count:,} runs of {len(rows):,} cells")
+    if contents.selector and not rows:
+        message = f"no result matches '{contents.selector}'."
+        raise NetdynoError(message, hint="See all of them: netdyno results")
+    tell(f"{data.run_count:,} runs of {len(rows):,} cells read, drawing")
+    return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Facts:
+    """The content of the first lines."""
+
+    frameworks: int
+    networks: int
+    workloads: int
+    results: int
+    runs: int
+    places: tuple[str, ...]
+    dates: str
+
+
+def _facts(rows: Sequence[Row], runs: int) -> _Facts:
+    places = {(row.place, row.machine, row.cell.device) for row in rows}
+    names = [name for name, _, _ in sorted(places)]
+    days = sorted(row.started_at[:10] for row in rows if epoch_s(row.started_at) is not None)
+    ends = list(dict.fromkeys((days[0], days[-1]))) if days else []
+    return _Facts(
+        frameworks=len({row.cell.framework for row in rows}),
+        networks=len({row.cell.network for row in rows}),
+        workloads=len({row.workload for row in rows}),
+        results=len(rows),
+        runs=runs,
+        places=tuple(
+            f"{name} ({names.count(name)} machines)" if names.count(name) > 1 else name
+            for name in dict.fromkeys(names)
+        ),
+        dates=" to ".join(ends),
+    )
+
+
+def _headings(contests: Contests, rows: Sequence[Row], proved: frozenset[Proved]) -> list[Heading]:
+    names = {(row.machine, row.cell.device): row.place for row in rows}
+    several = len(set(names.values())) < len(names)
+    return [
+        Heading(
+            place=names[place],
+            machine=place[0] if several else "",
+            answers=tuple(answers(contests, place, proved)),
+        )
+        for place in contests.places()
+    ]
+
+
+def _charts(sections: Iterable[Section]) -> dict[str, Chart]:
+    found = {}
+    for one in sections:
+        for picture in one.pictures:
+            found[slug(one.network, one.dataset, *picture.title.partition(",")[0].lower().split())] = picture.chart
+    return found
+
+
+def _policy(script: str) -> str:
+    """Allow this script and inline styles; nothing may be fetched or sent."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _template() -> Template:
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"number": number, "times": times, "look": look}
+    return environment.from_string(_file("page.html.j2"))
+
+
+def _file(name: str) -> str:
+    return resources.files("netdyno.report.page").joinpath("assets", name).read_text(encoding="utf-8")

@@ -1,0 +1,111 @@
+"""A cell's history in the terminal: a sparkline, a line per series, and its steps with the changes at each."""
+
+from collections.abc import Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from netdyno.report.figures import head_of
+from netdyno.report.names import short_name, short_reason
+from netdyno.report.terminal.comparisons import effect, interval_of, plain
+from netdyno.report.terminal.tables import how, new_table
+from netdyno.report.vocabulary import margin, wording_of
+from netdyno.results.history import History, Turn, started_at
+from netdyno.results.history_changes import Change, changes
+from netdyno.results.result import Result
+from netdyno.results.words import DASH
+
+BARS = "▁▂▃▄▅▆▇█"
+MARKS = 60  # of a sparkline
+LEAST_RANGE = 0.02  # of the value that a sparkline spans at least, so that noise does not fill its height
+MINUTES = 16  # characters of an ISO time up to the minute
+VERSION = "versions."
+
+
+def history_parts(history: History) -> list[RenderableType]:
+    """Everything about one cell."""
+    cell = history.cell
+    name = f"{short_name(cell.network)}/{cell.dataset} {cell.framework} {how(cell)} {cell.data} b{cell.batch}"
+    head = Text(plain(f"{name} on {history.machine}"), style="bold")
+    values = [found.value for result in history.measured if (found := head_of(result))]
+    return [head, Text(sparkline(values)), _table(history), *_turns(history), Text(said(history))]
+
+
+def said(history: History) -> str:
+    """Whether the history has steps, in one sentence."""
+    count = len(history.measured)
+    if not history.can_tell:
+        there_are = {0: "nothing was measured", 1: "there is one series"}.get(count, "there are two series")
+        return f"Cannot tell steps from noise: {there_are}, three are needed. Next: netdyno run --again"
+    if history.turns:
+        return f"{len(history.turns)} step{'s' if len(history.turns) > 1 else ''} in {count} series."
+    assert history.smallest is not None
+    return f"No step in {count} series. One of {100 * (history.smallest - 1):.2g} % would have been seen."
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """A mark for each value, or for several where there are many."""
+    if not values:
+        return ""
+    each = -(-len(values) // MARKS)
+    groups = [values[first : first + each] for first in range(0, len(values), each)]
+    means = [sum(group) / len(group) for group in groups]
+    middle = (min(means) + max(means)) / 2
+    span = max(max(means) - min(means), LEAST_RANGE * middle)
+    low = middle - span / 2
+    return "".join(BARS[min(int((mean - low) / span * len(BARS)), len(BARS) - 1)] for mean in means)
+
+
+def _table(history: History) -> Table:
+    unit = next((wording_of(result).heading for result in history.measured if head_of(result)), "figure")
+    numbers = ("series", unit, "95 %", "runs", "change")
+    table = new_table("started (UTC)", *numbers, "versions", right=numbers)
+    firsts = {id(turn.result) for turn in history.turns}
+    before: Result | None = None
+    for result in history.results:
+        mark = "◆ " if id(result) in firsts else "  "
+        table.add_row(*map(Text, _row(result, before)), Text(mark + _versions(result, before)))
+        before = result if result.measured else before
+    return table
+
+
+def _row(result: Result, before: Result | None) -> list[str]:
+    head, earlier = head_of(result), head_of(before) if before else None
+    change = effect(head.value / earlier.value) if head and earlier else ""
+    value = wording_of(result).text(head.value) if head else DASH
+    when = plain(started_at(result)[:MINUTES].replace("T", " "))
+    return [when, str(result.series), value, margin(head), str(result.runs), change]
+
+
+def _versions(result: Result, before: Result | None) -> str:
+    """All versions at first, then those that changed; the reason where nothing was measured."""
+    if not result.measured:
+        return plain(f"{result.outcome}: {short_reason(result.reason)}" if result.reason else result.outcome)
+    if before is None:
+        return plain(", ".join(f"{library} {version}" for library, version in result.measured[-1].versions.items()))
+    found = [change for change in changes(before, result) if change.field.startswith(VERSION)]
+    return plain(", ".join(_changed(change, change.field.removeprefix(VERSION)) for change in found))
+
+
+def _turns(history: History) -> list[RenderableType]:
+    return [Text("\n".join(["", *_turn(turn)])) for turn in history.turns]
+
+
+def _turn(turn: Turn) -> list[str]:
+    step = turn.step
+    when = started_at(turn.result)[:MINUTES].replace("T", " ")
+    size = f"{effect(step.ratio)} ({interval_of(step.low, step.high)})"
+    weak = "" if step.is_certain else "; one series so far, which may be an outlier: measure again"
+    lines = [f"◆ series {turn.result.series}, {when}: {size}{weak}"]
+    lines += [f"    {_changed(change, change.field)}" for change in turn.changes]
+    return [plain_indented(line) for line in lines] + ([] if turn.changes else ["    nothing recorded changed"])
+
+
+def _changed(change: Change, name: str) -> str:
+    return f"{name} {change.before} → {change.after}"
+
+
+def plain_indented(line: str) -> str:
+    """Like `plain`, but keep the indentation."""
+    return line[: len(line) - len(line.lstrip(" "))] + plain(line)

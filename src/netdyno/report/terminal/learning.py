@@ -1,0 +1,68 @@
+"""Trainings to a goal as tables that fit 100 columns: every figure with its range over the seeds."""
+
+from collections.abc import Sequence
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from netdyno.report.figures import Estimate, figures_of
+from netdyno.report.names import short_name
+from netdyno.report.terminal.footnotes import Footnotes
+from netdyno.report.terminal.tables import how, new_table
+from netdyno.report.vocabulary import Wording, shown_figures
+from netdyno.results.course import TRAINED, CourseResult
+from netdyno.results.words import DASH
+
+RANGE = "range"
+SEEDS, COST = "seeds", "cost"
+
+
+def learning_tables(results: Sequence[CourseResult], price_per_hour: float | None) -> list[RenderableType]:
+    """A table for each network, source and goal with a line for each framework and execution; then the failures."""
+    notes = Footnotes()
+    parts: list[RenderableType] = []
+    groups: dict[tuple[str, str], list[CourseResult]] = {}
+    for result in results:
+        cell, first = result.cell, result.courses[0]
+        title = f"{short_name(cell.network)}/{cell.dataset} b{cell.batch} on {first.source}"
+        groups.setdefault((title, first.goal), []).append(result)
+    for (title, goal), group in groups.items():
+        parts += [*([""] if parts else []), Text(f"{title}, {goal}"), _table(group, price_per_hour, notes)]
+    return [*parts, "", notes.lines()] if notes.lines() else parts
+
+
+def _table(results: Sequence[CourseResult], price_per_hour: float | None, notes: Footnotes) -> RenderableType:
+    figures = shown_figures(results)
+    rows = [_numbers(result, figures, price_per_hour) for result in results]
+    headings = [heading for words in figures for heading in (words.heading, RANGE)] + [SEEDS, COST]
+    kept = [place for place in range(len(headings)) if any(row[place] for row in rows)]
+    table = new_table("framework", "how", *(headings[place] for place in kept), "outcome", right=headings)
+    for result, row in zip(results, rows, strict=True):
+        texts = (result.cell.framework, how(result.cell), *(row[place] or DASH for place in kept))
+        table.add_row(*map(Text, texts), _outcome(result, notes))
+    return table
+
+
+def _numbers(result: CourseResult, shown: Sequence[Wording], price_per_hour: float | None) -> list[str]:
+    """A text for each heading; empty where there is nothing to say."""
+    figures = figures_of(result)
+    cost = None if price_per_hour is None else result.cost(price_per_hour)
+    pairs = [(words, figures.get(words.name)) for words in shown]
+    texts = [
+        text for words, found in pairs for text in (words.brief(found.value) if found else "", _range(words, found))
+    ]
+    return [*texts, f"{result.reached} of {len(result.courses)}", f"{cost.mean:.3g}" if cost else ""]
+
+
+def _range(words: Wording, found: Estimate | None) -> str:
+    if found is None or found.low is None or found.high is None:
+        return ""
+    low, high = words.brief(found.low), words.brief(found.high)
+    return "" if low == high else f"{low}–{high}"
+
+
+def _outcome(result: CourseResult, notes: Footnotes) -> RenderableType:
+    wrong = [course for course in result.courses if course.outcome != TRAINED]
+    if not wrong:
+        return "reached" if "accuracy" in result.courses[0].goal else TRAINED
+    return notes.mark(wrong[0].outcome, wrong[0].reason or wrong[0].outcome, "red")

@@ -1,0 +1,202 @@
+"""Progress lines of measurements: cell, run and time left, drawn once a second so that they cost nothing."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.status import Status
+
+from netdyno.harness.plan import Plan, PlannedRun
+from netdyno.report.figures import LEARN, LEARNED, course_figures, run_head
+from netdyno.report.names import short_name, short_reason
+from netdyno.report.terminal.tables import how
+from netdyno.report.vocabulary import Wording, wording
+from netdyno.results.cell import Cell
+from netdyno.results.course import Course
+from netdyno.results.record import Record
+from netdyno.results.words import number
+
+DRAW_EVERY_S = 1.0
+
+
+class Progress:
+    """A live line on a terminal, plain lines elsewhere."""
+
+    def __init__(self, console: Console, plan: Plan, expected_s: Mapping[PlannedRun, float]) -> None:
+        self._console = console
+        self._plan = plan
+        self._expected_s = dict(expected_s)
+        self._done = 0
+        self._started_at = time.monotonic()
+        self._drawn_at = 0.0
+        self._status: Status | None = None
+        self._line = ""
+
+    def __enter__(self) -> "Progress":
+        if self._console.is_terminal:
+            self._status = Status("", console=self._console, refresh_per_second=1)
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status:
+            self._status.stop()
+
+    def started(self, run: PlannedRun, folder: Path) -> None:
+        self._started_at = time.monotonic()
+        self._line = _cell_line(run.cell)
+        self._draw()
+
+    def polled(self) -> None:
+        if self._status and time.monotonic() - self._drawn_at >= DRAW_EVERY_S:
+            self._draw()
+
+    def ended(self, record: Record) -> None:
+        took_s = time.monotonic() - self._started_at
+        run = self._plan.runs[self._done]
+        for later in self._plan.runs[self._done + 1 :]:
+            if later.cell == run.cell:
+                self._expected_s[later] = took_s
+        self._done += 1
+        self._console.print(f"{self._count()} {self._line}: {_outcome(record)} ({took_s:.0f} s)", markup=False)
+
+    def _draw(self) -> None:
+        self._drawn_at = time.monotonic()
+        if self._status:
+            self._status.update(f"run {self._done + 1} of {len(self._plan.runs)}: {self._line} · {self._left()} left")
+
+    def _left(self) -> str:
+        waiting = sum(self._expected_s[run] for run in self._plan.runs[self._done :])
+        return duration(max(0.0, waiting - (time.monotonic() - self._started_at)))
+
+    def _count(self) -> str:
+        return f"[{self._done}/{len(self._plan.runs)}]"
+
+
+class Compiling:
+    """Progress of compiling ahead: a live line on a terminal, and one line at the end."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status = Status("compiling ahead", console=console, refresh_per_second=1)
+        self._started_at = time.monotonic()
+
+    def __enter__(self) -> "Compiling":
+        if self._console.is_terminal:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+    def compiled(self, done: int, of: int) -> None:
+        took_s = time.monotonic() - self._started_at
+        left = f" · about {duration(took_s * (of - done) / done)} left" if done else ""
+        self._status.update(f"compiling ahead: {done} of {of} cells{left}")
+        if done == of:
+            self._console.print(f"Compiled {of} cells ahead ({duration(took_s)}).")
+
+
+class TrainingProgress:
+    """The same for trainings to a goal, whose number is known but not their length."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status = Status("", console=console, refresh_per_second=1)
+        self._line = ""
+        self._left = self._done = 0
+        self._began = self._started_at = self._drawn_at = time.monotonic()
+
+    def __enter__(self) -> "TrainingProgress":
+        if self._console.is_terminal:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+    def started(self, cell: Cell, seed: int, left: int) -> None:
+        self._left = left
+        self._started_at = time.monotonic()
+        self._line = f"{_cell_line(cell)}, seed {seed}"
+        self._draw()
+
+    def polled(self) -> None:
+        if time.monotonic() - self._drawn_at >= DRAW_EVERY_S:
+            self._draw()
+
+    def ended(self, course: Course) -> None:
+        self._done += 1
+        took = duration(time.monotonic() - self._started_at)
+        place = f"[{self._done}/{self._done + self._left - 1}]"
+        self._console.print(f"{place} {self._line}: {_learned(course)} ({took})", markup=False)
+
+    def _draw(self) -> None:
+        self._drawn_at = time.monotonic()
+        spent = time.monotonic() - self._began
+        left = f" · about {duration(spent / self._done * self._left)} left" if self._done else ""
+        self._status.update(f"{self._line} · {self._left} to go{left}")
+
+
+class Packing:
+    """Progress of writing a dataset in the requested format; silent where nothing has to be written."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status = Status("packing", console=console, refresh_per_second=2)
+        self._started_at = 0.0
+
+    def __enter__(self) -> "Packing":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+    def packed(self, split: str, done: int, of: int) -> None:
+        if not self._started_at:
+            self._started_at = time.monotonic()
+            if self._console.is_terminal:
+                self._status.start()
+        self._status.update(f"writing {done:,} of {of:,} images for {split}")
+        if done == of:
+            self._console.print(f"Wrote {of:,} images for {split}.")
+
+
+def duration(seconds: float) -> str:
+    """Such as `45 s`, `3 min 20 s`, `2 h 5 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def _cell_line(cell: Cell) -> str:
+    return f"{short_name(cell.network)}/{cell.dataset} {cell.framework} {how(cell)} b{cell.batch}"
+
+
+def _outcome(record: Record) -> str:
+    if record.outcome != "measured":
+        return f"{record.outcome}: {short_reason(record.reason)}"
+    head = run_head(record)
+    value = f"{number(head[0])} {head[1]}" if head else record.outcome
+    return value + (f" ({', '.join(record.flags)})" if record.flags else "")
+
+
+def _learned(course: Course) -> str:
+    if course.accuracy is None or not course.is_over:
+        return f"{course.outcome}: {short_reason(course.reason)}"
+    found = course_figures(course)
+    texts = [
+        f"{w.title.lower()} {w.text(found[w.name])} {w.unit}".rstrip()
+        for w in map(_wording, found)
+        if not w.is_detail
+    ]
+    return f"{course.outcome}, {', '.join(texts)}"
+
+
+def _wording(name: str) -> Wording:
+    _, unit, better = LEARNED[name]
+    return wording(LEARN, name, unit, better)

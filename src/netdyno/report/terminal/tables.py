@@ -1,0 +1,153 @@
+"""Results as tables that fit 100 columns: words may wrap, numbers are never cut."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import JustifyMethod, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from netdyno.report.figures import Estimate, figures_of, head_of, headline_of, workload_of
+from netdyno.report.names import short_names
+from netdyno.report.terminal.footnotes import Footnotes
+from netdyno.report.vocabulary import Wording, margin, shown_figures, wording
+from netdyno.results.cell import Cell
+from netdyno.results.result import STEADY, Result
+from netdyno.results.utilisation import nominal_peak, utilisation
+from netdyno.results.words import DASH
+
+SHORT = {
+    "float32": "fp32",
+    "bfloat16": "bf16",
+    "float16": "fp16",
+    "cudagraph": "graph",
+    "compiled-cudagraph": "compiled+graph",
+}
+INTERVAL, SHARE = "95 %", "MFU"  # MFU: the model's FLOP/s over the nominal peak of the device at that precision
+
+
+def new_table(*columns: str, right: Sequence[str] = ()) -> Table:
+    """A table in netdyno's style; the columns named in `right` hold numbers. Numbers and frameworks never wrap, so
+    that in a narrow table the other words do."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for column in columns:
+        justify: JustifyMethod = "right" if column in right else "left"
+        table.add_column(column, justify=justify, overflow="fold", no_wrap=column in (*right, "framework"))
+    return table
+
+
+def results_tables(results: Sequence[Result]) -> list[RenderableType]:
+    """A table for each workload and unit on the CPU, then a table for each framework on a GPU; then the notes."""
+    notes = Footnotes()
+    names = short_names({result.cell.network for result in results})
+    parts: list[RenderableType] = []
+    for found in _grouped(results):
+        parts += ["", _table(found, notes, names)] if parts else [_table(found, notes, names)]
+    return [*parts, "", notes.lines()] if notes.lines() else parts
+
+
+def how(cell: Cell) -> str:
+    """Device, precision and execution in a few words."""
+    device = f"cpu×{cell.threads}" if cell.device == "cpu" else cell.device
+    return f"{device} {cell.precision} {cell.execution}"
+
+
+def verdict(result: Result, notes: Footnotes) -> Text:
+    """Steady, or a word with the number of the note that says what is weak."""
+    if result.outcome != "measured":
+        return notes.mark_failure(result)
+    if result.verdict == STEADY:
+        return Text(STEADY, style="green")
+    return notes.mark("see", result.verdict, "yellow")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """The figures that a table shows: the main one with its interval, then the others."""
+
+    head: Wording
+    others: tuple[Wording, ...]
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        return self.head.heading, INTERVAL, *(words.heading for words in self.others)
+
+    def numbers(self, figures: Mapping[str, Estimate]) -> list[str]:
+        head = figures.get(self.head.name)
+        texts = [self.head.text(head.value if head else None), margin(head)]
+        return texts + [
+            words.brief(found.value if (found := figures.get(words.name)) else None) for words in self.others
+        ]
+
+
+def _grouped(results: Iterable[Result]) -> list[list[Result]]:
+    """By kind of device (CPUs first), workload and unit of the main figure; on a GPU by framework too."""
+    kinds: dict[tuple[bool, str, str], list[Result]] = {}
+    for result in results:
+        on_gpu = result.cell.device != "cpu"
+        framework = result.cell.framework if on_gpu else ""
+        kinds.setdefault((on_gpu, workload_of(result), framework), []).append(result)
+    return [group for _, found in sorted(kinds.items(), key=lambda each: each[0][:2]) for group in _by_unit(found)]
+
+
+def _by_unit(results: Sequence[Result]) -> list[list[Result]]:
+    """Results without a figure are in the first group."""
+    units = [head.unit if (head := head_of(result)) else None for result in results]
+    first = next((unit for unit in units if unit is not None), None)
+    groups: dict[str | None, list[Result]] = {first: []}
+    for result, unit in zip(results, units, strict=True):
+        groups.setdefault(first if unit is None else unit, []).append(result)
+    return list(groups.values())
+
+
+def _table(results: Sequence[Result], notes: Footnotes, names: Mapping[str, str]) -> Table:
+    on_gpu = results[0].cell.device != "cpu"
+    columns = _columns(results, on_gpu)
+    if not on_gpu:
+        words = ("network", "framework", "how", "batch")
+        table = new_table(*words, *columns.headings, "runs", "verdict", right=("batch", *columns.headings, "runs"))
+    else:
+        numbers = (*columns.headings, SHARE)
+        table = new_table(results[0].cell.framework, "how", *numbers, "verdict", right=numbers)
+    for result in results:
+        texts = (_gpu_texts if on_gpu else _cpu_texts)(result, columns, names)
+        table.add_row(*(Text(text) for text in texts), verdict(result, notes))
+    return table
+
+
+def _cpu_texts(result: Result, columns: Columns, names: Mapping[str, str]) -> list[str]:
+    cell = result.cell
+    words = [f"{names[cell.network]}/{cell.dataset}", cell.framework, how(cell), str(cell.batch)]
+    return [*words, *columns.numbers(figures_of(result)), str(result.runs)]
+
+
+def _gpu_texts(result: Result, columns: Columns, names: Mapping[str, str]) -> list[str]:
+    cell = result.cell
+    words = [f"{names[cell.network]}/{cell.dataset} b{cell.batch}", _short_how(result)]
+    return [*words, *columns.numbers(figures_of(result)), _share(result)]
+
+
+def _columns(results: Sequence[Result], on_gpu: bool) -> Columns:
+    """Every figure of the results but for details and, on a CPU, those of the device."""
+    figures = shown_figures(results)
+    heads = {headline_of(result) for result in results}
+    head = next((words for words in figures if words.name in heads), None) or wording("", "figure", "", "none")
+    others = [words for words in figures if words.name != head.name and (on_gpu or not words.is_device)]
+    return Columns(head=head, others=tuple(others))
+
+
+def _short_how(result: Result) -> str:
+    """Precision and execution; a star where a trial of all executions chose it."""
+    cell = result.cell
+    chosen = {str(record.settings.get("execution", "")) for record in result.measured} - {""}
+    execution = f"{SHORT.get(min(chosen), min(chosen))}*" if chosen else SHORT.get(cell.execution, cell.execution)
+    return f"{SHORT.get(cell.precision, cell.precision)} {execution}"
+
+
+def _share(result: Result) -> str:
+    if not result.measured:
+        return DASH
+    record = result.measured[-1]
+    found = utilisation(record, nominal_peak(record), None)
+    return DASH if found is None or found.of_nominal is None else f"{found.of_nominal:.0%}"
