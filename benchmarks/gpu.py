@@ -22,10 +22,10 @@ from pathlib import Path
 
 from against_bare import Side, commands
 
+from netdyno.bench.cells import Bench
 from netdyno.devices.monitoring import monitoring, visible_gpus
 from netdyno.devices.trace import read_trace
 from netdyno.frameworks.home import home
-from netdyno.harness.complete import Bench
 from netdyno.harness.energy import during, joules_by_counter, joules_by_power
 from netdyno.results.result import Result, results_of
 from netdyno.results.statistics import images_per_s

@@ -1,6 +1,6 @@
 """What an adapter is: the few functions that let netdyno train a network in a framework.
 
-An adapter is a module `netdyno_worker/adapters/NAME.py` with
+An adapter is a module `netdyno_worker/adapters/NAME.py`, or `trainer.py` in a folder of that name, with
 
     UNSUPPORTED  a literal dict {op name: reason} of the ops that it does not train; all others it does
     versions()   {"library": "version", ...}, without touching the device
@@ -70,7 +70,7 @@ class Trainer(object):
         return None
 
     def forget_peak(self):
-        """Count both peaks anew from here on; where a framework cannot, they are of the whole run."""
+        """Restart both peaks from here on; where a framework cannot, they are those of the whole run."""
 
     def stages(self):
         """[("forward", function), ("backward", function), ("update", function)]: each function does a step up to and
@@ -94,5 +94,6 @@ class Trainer(object):
 
 
 def load_adapter(name):
-    """The adapter module of that name."""
-    return importlib.import_module("netdyno_worker.adapters." + name)
+    """The adapter module of that name: a module, or the `trainer` of a package."""
+    module = importlib.import_module("netdyno_worker.adapters." + name)
+    return importlib.import_module(module.__name__ + ".trainer") if hasattr(module, "__path__") else module

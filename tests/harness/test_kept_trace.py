@@ -11,6 +11,7 @@ from tests.results.samples import make_cell
 from netdyno.devices.trace import Trace, read_trace
 from netdyno.harness.kept_trace import MOST, kept_trace, thin
 from netdyno.harness.readings import take_readings
+from netdyno.protocol.event_log import read_events
 
 RECORDED = Path(__file__).parent / "recordings" / "h200-alexnet" / "monitor.csv"
 SERIES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=2000).map(lambda values: list(enumerate(values)))
@@ -66,7 +67,8 @@ def test_a_recorded_trace_of_a_gpu_gives_every_reading_in_little_space():
 
 
 def test_the_readings_of_a_run_bring_its_trace_over_the_timed_window():
-    found = take_readings(RECORDED.parent, make_cell(device="cuda", batch=512), 0.0)
+    log = read_events(RECORDED.with_name("events.jsonl"))
+    found = take_readings(log, RECORDED, make_cell(device="cuda", batch=512), 0.0)
     seconds = [at for at, _ in found.trace["power_w"]]
     assert seconds[0] < 0.1
     highest = max(value for _, value in found.trace["power_w"])

@@ -9,6 +9,7 @@ from tests.results.samples import make_cell
 from netdyno.devices.trace import read_trace, row_line, start_lines
 from netdyno.harness.energy import joules_by_counter, joules_by_power
 from netdyno.harness.readings import TRACE, take_readings
+from netdyno.protocol.event_log import read_events
 
 RECORDED = Path(__file__).parent / "recordings" / "h200-alexnet"
 STARTED, WARM, END = 100.0, 103.0, 113.0  # launched, timed part from … to
@@ -42,7 +43,10 @@ def _trace(folder, *, busy=None, idle=None, without=(), watts=500.0, missing=Non
 
 
 def _events(folder, asked_s=0.002, **more):
-    events = [{"event": "built", "at": STARTED + 1.0}, {"event": "warmup", "at": WARM}]
+    events = [
+        {"event": "built", "at": STARTED + 1.0, "seconds": 1.0, "weights": "abc"},
+        {"event": "warmup", "at": WARM, "steady": True},
+    ]
     steps = STEPS // 10
     events += [
         {"event": "sample", "at": WARM + block + 1.0, "steps": steps, "seconds": steps * STEP_S}
@@ -54,8 +58,10 @@ def _events(folder, asked_s=0.002, **more):
     (folder / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
 
 
-def _read(folder, device="cuda"):
-    return take_readings(folder, make_cell(batch=BATCH, device=device), STARTED)
+def _read(folder, device="cuda", idle_w=None):
+    log = read_events(folder / "events.jsonl")
+    assert log.complaint == ""
+    return take_readings(log, folder / TRACE, make_cell(batch=BATCH, device=device), STARTED, idle_w)
 
 
 def test_energy_is_of_the_timed_window_only_and_told_with_and_without_what_idling_takes(tmp_path):
@@ -156,7 +162,7 @@ def test_a_run_that_begins_before_the_device_has_calmed_down_knows_its_idle_powe
 ):
     _trace(tmp_path)
     _events(tmp_path)
-    found = take_readings(tmp_path, make_cell(batch=BATCH, device="cuda"), STARTED, idle_w=before)
+    found = _read(tmp_path, idle_w=before)
     assert found.values["idle_w"] == idle_w
     expected = (500 - idle_w) * (END - WARM) / (STEPS * BATCH)
     assert found.values["j_per_image_above_idle"] == pytest.approx(expected, rel=2e-3)
@@ -182,13 +188,12 @@ def test_on_a_cpu_only_the_host_is_read(tmp_path):
     assert not [name for name in {**found.values, **found.absent} if name.endswith(("_w", "_mhz"))]
 
 
-@pytest.mark.parametrize("told", [{"event": "launch", "at": END}, {"event": "sample", "steps": 1, "seconds": 1.0}])
-def test_a_worker_that_leaves_out_half_of_an_event_costs_its_readings_and_not_its_run(tmp_path, told):
+def test_events_without_a_timed_block_leave_readings_absent(tmp_path):
     _trace(tmp_path)
     _events(tmp_path)
     lines = (tmp_path / "events.jsonl").read_text().splitlines(keepends=True)
-    kept = [line for line in lines if json.loads(line)["event"] != told["event"]]
-    (tmp_path / "events.jsonl").write_text("".join([*kept, json.dumps(told) + "\n"]))
+    kept = [line for line in lines if json.loads(line)["event"] != "sample"]
+    (tmp_path / "events.jsonl").write_text("".join(kept))
     found = _read(tmp_path)
     assert found.values == {}
     assert "do not say when" in found.absent["readings"]
@@ -196,7 +201,8 @@ def test_a_worker_that_leaves_out_half_of_an_event_costs_its_readings_and_not_it
 
 def test_a_run_recorded_on_an_h200_reads_as_it_did_there():
     """alexnet/imagenet, batch 128, float32: 5,926 images/s; its trace and events are as they were written."""
-    found = take_readings(RECORDED, make_cell(batch=128, device="cuda"), launched=159.80)
+    log = read_events(RECORDED / "events.jsonl")
+    found = take_readings(log, RECORDED / TRACE, make_cell(batch=128, device="cuda"), launched=159.80)
     assert found.values["mean_w"] == pytest.approx(565.8, abs=0.1)
     assert found.values["peak_w"] == pytest.approx(590.2, abs=0.1)
     assert found.values["idle_w"] == pytest.approx(78, abs=1)

@@ -11,8 +11,9 @@ from pathlib import Path
 from netdyno.devices.nvidia import throttle_words
 from netdyno.devices.trace import Trace, read_trace
 from netdyno.harness.energy import Series, during, joules_by_counter, joules_by_power, sampling_error
-from netdyno.harness.events import Story, read_story
 from netdyno.harness.kept_trace import kept_trace
+from netdyno.protocol import events
+from netdyno.protocol.event_log import EventLog
 from netdyno.results.cell import Cell
 from netdyno.results.words import number
 
@@ -55,15 +56,15 @@ class Readings:
     trace: dict[str, list[list[float]]] = field(default_factory=dict)  # see kept_trace.py
 
 
-def take_readings(folder: Path, cell: Cell, launched: float, idle_w: float | None = None) -> Readings:
+def take_readings(
+    log: EventLog, trace_file: Path, cell: Cell, launched: float, idle_w: float | None = None
+) -> Readings:
     """Everything that was read in the timed window of a measured run. `idle_w` is what the run before it had."""
-    story = read_story(folder / "events.jsonl")
-    trace = read_trace(folder / TRACE)
-    try:
-        window = _window(story, cell.batch, launched, idle_w)
-        parts = _parts(story, trace, cell, window)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        return Readings(absent={"readings": f"the worker's events do not say when it was timed ({error!r})"})
+    trace = read_trace(trace_file)
+    if not log.all(events.Sample):
+        return Readings(absent={"readings": "the worker's events do not say when it was timed"})
+    window = _window(log, cell.batch, launched, idle_w)
+    parts = _parts(log, trace, cell, window)
     return Readings(
         values={name: value for part in parts for name, value in part.values.items()},
         absent={name: reason for part in parts for name, reason in part.absent.items()},
@@ -72,9 +73,9 @@ def take_readings(folder: Path, cell: Cell, launched: float, idle_w: float | Non
     )
 
 
-def _parts(story: Story, trace: Trace, cell: Cell, window: Window) -> list[Readings]:
-    parts = [read_host(trace, window), _told(story), _loading(story, cell.batch)]
-    return [*parts, read_gpu(trace, window), _asking(story)] if cell.device != "cpu" else parts
+def _parts(log: EventLog, trace: Trace, cell: Cell, window: Window) -> list[Readings]:
+    parts = [read_host(trace, window), _told(log), _loading(log, cell.batch)]
+    return [*parts, read_gpu(trace, window), _asking(log)] if cell.device != "cpu" else parts
 
 
 def read_host(trace: Trace, window: Window) -> Readings:
@@ -105,63 +106,62 @@ def read_gpu(trace: Trace, window: Window) -> Readings:
     return found
 
 
-def _window(story: Story, batch: int, launched: float, idle_w: float | None) -> Window:
-    samples = story.all("sample")
-    steps = sum(event["steps"] for event in samples)
+def _window(log: EventLog, batch: int, launched: float, idle_w: float | None) -> Window:
+    samples = log.all(events.Sample)
+    steps = sum(event.steps for event in samples)
     return Window(
         launched=launched,
-        built=(story.first("built") or samples[0])["at"],
-        start=(story.first("warmup") or samples[0])["at"],
-        end=samples[-1]["at"],
+        built=(log.first(events.Built) or samples[0]).at,
+        start=(log.first(events.Warmup) or samples[0]).at,
+        end=samples[-1].at,
         images=steps * batch,
         idle_w=idle_w,
     )
 
 
-def _asking(story: Story) -> Readings:
+def _asking(log: EventLog) -> Readings:
     """Does the device wait for what it is asked to do? Then a faster device would be no faster."""
-    launch = story.first("launch")
+    launch = log.first(events.Launch)
     if launch is None:
         return Readings(absent={"asked_s": "the worker did not say"})
-    asked_s, computed_s = launch["asked_s"], launch["computed_s"]
+    asked_s, computed_s = launch.asked_s, launch.computed_s
     found = Readings(values={"asked_s": asked_s})
     if asked_s >= HOST_BOUND * computed_s:
         found.flags.append(f"host-bound (asking takes {1e3 * asked_s:.3g} of {1e3 * computed_s:.3g} ms a step)")
     return found
 
 
-def _told(story: Story) -> Readings:
+def _told(log: EventLog) -> Readings:
     """What the worker itself read: memory that the framework keeps, and the stages of a step."""
     found = Readings()
-    reserved = (story.first("memory") or {}).get("device_reserved_bytes")
-    if reserved is not None:
-        found.values["device_reserved_bytes"] = float(reserved)
-    split = story.first("split")
-    if split and "absent" in split:
-        found.absent["split"] = split["absent"]
+    memory, split = log.first(events.Memory), log.first(events.Split)
+    if memory and memory.device_reserved_bytes is not None:
+        found.values["device_reserved_bytes"] = float(memory.device_reserved_bytes)
+    if split and split.absent:
+        found.absent["split"] = split.absent
     elif split:
-        found.values |= {f"{stage}_s": seconds for stage, seconds in split["stages"].items()}
+        found.values |= {f"{stage}_s": seconds for stage, seconds in split.stages.items()}
     return found
 
 
-def _loading(story: Story, batch: int) -> Readings:
+def _loading(log: EventLog, batch: int) -> Readings:
     """Does the device wait for images? Computing and loading were also timed apart."""
-    phases = story.first("phases")
+    phases = log.first(events.Phases)
     if phases is None:
         return Readings()
-    samples = story.all("sample")
-    fed = batch / statistics.median(event["seconds"] / event["steps"] for event in samples)
-    compute, load = batch / phases["compute_s"], batch / phases["load_s"]
+    samples = log.all(events.Sample)
+    fed = batch / statistics.median(event.seconds / event.steps for event in samples)
+    compute, load = batch / phases.compute_s, batch / phases.load_s
     found = Readings(values={"compute_images_per_s": compute, "load_images_per_s": load})
-    found.values["feed_images_per_s"] = batch / phases["feed_s"]
-    stages = {name.removesuffix("_s"): seconds for name, seconds in phases["loader"].items()}
+    found.values["feed_images_per_s"] = batch / phases.feed_s
+    stages = {name.removesuffix("_s"): seconds for name, seconds in phases.loader.items()}
     found.values |= {f"load_{stage}_s": seconds for stage, seconds in stages.items()}
     if fed < INPUT_BOUND * compute and load < compute:
         most = f", most of it {max(stages, key=stages.__getitem__)}" if stages else ""
         found.flags.append(
             f"input-bound (the loader gives {number(load)} images/s{most}; the device could take {number(compute)})"
         )
-    elif _is_slowed(phases["turns"]):
+    elif _is_slowed(phases.turns):
         found.flags.append(f"slowed by feeding (without, it would make {number(compute)} images/s)")
     return found
 
@@ -169,7 +169,7 @@ def _loading(story: Story, batch: int) -> Readings:
 def _is_slowed(turns: Sequence[tuple[float, float]]) -> bool:
     """Whether feeding slows the steps: clearly, and in every turn, since a shared machine's speed drifts."""
     ratios = [without / fed for without, fed in turns]
-    return statistics.median(ratios) < INPUT_BOUND and max(ratios) < 1
+    return bool(ratios) and statistics.median(ratios) < INPUT_BOUND and max(ratios) < 1
 
 
 def _memory(found: Readings, trace: Trace, window: Window) -> None:

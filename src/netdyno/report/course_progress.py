@@ -7,8 +7,9 @@ from rich.status import Status
 
 from netdyno.report.progress import duration
 from netdyno.report.tables import how
-from netdyno.results.cell import Cell
 from netdyno.results.course import Course
+from netdyno.runtime.observer import Step
+from netdyno.workloads.workload import AnyRecord
 
 DRAW_EVERY_S = 1.0
 
@@ -31,17 +32,19 @@ class CourseProgress:
     def __exit__(self, *_: object) -> None:
         self._status.stop()
 
-    def started(self, cell: Cell, seed: int, left: int) -> None:
-        self._left = left
+    def started(self, step: Step) -> None:
+        self._left = step.left
         self._started_at = time.monotonic()
-        self._line = f"{cell.network}/{cell.dataset} {cell.framework} {how(cell)} b{cell.batch}, seed {seed}"
+        cell = step.cell
+        self._line = f"{cell.network}/{cell.dataset} {cell.framework} {how(cell)} b{cell.batch}, seed {step.number}"
         self._draw()
 
     def polled(self) -> None:
         if time.monotonic() - self._drawn_at >= DRAW_EVERY_S:
             self._draw()
 
-    def ended(self, course: Course) -> None:
+    def ended(self, course: AnyRecord) -> None:
+        assert isinstance(course, Course)
         self._done += 1
         took = duration(time.monotonic() - self._started_at)
         place = f"[{self._done}/{self._done + self._left - 1}]"

@@ -2,16 +2,18 @@
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
 from rich.console import Console
 from rich.status import Status
 
-from netdyno.harness.plan import Plan, PlannedRun
+from netdyno.bench.plan import Plan, PlannedRun
 from netdyno.report.tables import how
-from netdyno.results.record import Record
+from netdyno.results.course import Course
 from netdyno.results.statistics import images_per_s
 from netdyno.results.words import number
+from netdyno.runtime.observer import Step
+from netdyno.workloads.probe import Choice
+from netdyno.workloads.workload import AnyRecord
 
 DRAW_EVERY_S = 1.0
 
@@ -39,16 +41,17 @@ class Progress:
         if self._status:
             self._status.stop()
 
-    def started(self, run: PlannedRun, folder: Path) -> None:
+    def started(self, step: Step) -> None:
         self._started_at = time.monotonic()
-        self._line = f"{run.cell.network}/{run.cell.dataset} {run.cell.framework} {how(run.cell)} b{run.cell.batch}"
+        cell = step.cell
+        self._line = f"{cell.network}/{cell.dataset} {cell.framework} {how(cell)} b{cell.batch}"
         self._draw()
 
     def polled(self) -> None:
         if self._status and time.monotonic() - self._drawn_at >= DRAW_EVERY_S:
             self._draw()
 
-    def ended(self, record: Record) -> None:
+    def ended(self, record: AnyRecord) -> None:
         took_s = time.monotonic() - self._started_at
         run = self._plan.runs[self._done]
         for later in self._plan.runs[self._done + 1 :]:
@@ -77,6 +80,7 @@ class Compiling:
         self._console = console
         self._status = Status("compiling ahead", console=console, refresh_per_second=1)
         self._started_at = time.monotonic()
+        self._done = self._all = 0
 
     def __enter__(self) -> "Compiling":
         if self._console.is_terminal:
@@ -86,12 +90,20 @@ class Compiling:
     def __exit__(self, *_: object) -> None:
         self._status.stop()
 
-    def compiled(self, done: int, of: int) -> None:
+    def started(self, step: Step) -> None:
+        self._all += 1
+
+    def polled(self) -> None:
         took_s = time.monotonic() - self._started_at
-        left = f" · about {duration(took_s * (of - done) / done)} left" if done else ""
-        self._status.update(f"compiling ahead: {done} of {of} cells{left}")
-        if done == of:
-            self._console.print(f"Compiled {of} cells ahead ({duration(took_s)}).")
+        waiting = self._all - self._done
+        left = f" · about {duration(took_s * waiting / self._done)} left" if self._done else ""
+        self._status.update(f"compiling ahead: {self._done} of {self._all} cells{left}")
+
+    def ended(self, choice: Choice | None) -> None:
+        self._done += 1
+        if self._done == self._all:
+            took_s = time.monotonic() - self._started_at
+            self._console.print(f"Compiled {self._all} cells ahead ({duration(took_s)}).")
 
 
 def duration(seconds: float) -> str:
@@ -104,7 +116,9 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def _outcome(record: Record) -> str:
+def _outcome(record: AnyRecord) -> str:
+    if isinstance(record, Course):
+        return f"{record.outcome}, accuracy {record.accuracy or 0:.4f}"
     if record.outcome != "measured":
         return f"{record.outcome}: {record.reason}"
     speed = number(images_per_s(record.samples, record.cell.batch))

@@ -1,0 +1,1 @@
+"""How a task is carried out by worker processes: folders, launching, watching, judging."""
