@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from netdyno.bench.cells import Bench
+from netdyno.bench.cells import Bench, read_options
 from netdyno.bench.settings import Settings
-from netdyno.bench.suite import read_suite
+from netdyno.bench.suite import expand, read_suite
 from netdyno.bench.suites import default_framework, find_suite
 from netdyno.errors import NetdynoError
 
@@ -79,6 +79,24 @@ def test_a_users_own_network_is_a_cell(tmp_path):
     suite = _read(tmp_path, f'[matrix]\nnetwork = "{tmp_path}/mine.py:small"\ndataset = "mnist"\n')
     assert suite.cells[0].dataset == "mnist"
     assert BENCH.programme(suite.cells[0]).graph.parameter_count() == 7850
+
+
+def test_options_of_a_network_are_read_from_words():
+    assert read_options(["hidden=512", "rate=0.5", "kind=gru"]) == {"hidden": 512, "rate": 0.5, "kind": "gru"}
+
+
+@pytest.mark.parametrize("words", [["hidden"], ["=1"], ["hidden="], ["a b=1"], ["a=1", "a=2"]])
+def test_words_that_are_no_options_are_refused(words):
+    with pytest.raises(NetdynoError, match="expected NAME=VALUE"):
+        read_options(words)
+
+
+def test_a_table_of_options_is_one_value_of_a_matrix():
+    rows = expand({"network": "lstm", "options": [{"hidden": 512}, {"hidden": 1024}], "batch": [1, 2]})
+    assert [(row["options"]["hidden"], row["batch"]) for row in rows] == [(512, 1), (512, 2), (1024, 1), (1024, 2)]
+    assert expand({"network": "lstm", "options": {"hidden": 512}}) == [
+        {"network": "lstm", "options": {"hidden": 512}}
+    ]
 
 
 def test_the_default_suite_is_bundled_and_names_the_first_framework():

@@ -1,1 +1,1 @@
-"""How a matrix of cells is measured: suite, plan, launch, watch, judge, run; and how equality is proved."""
+"""What is read of a machine while a run goes on."""

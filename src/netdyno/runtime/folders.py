@@ -45,8 +45,8 @@ class RunFolders:
         self._pointer().unlink(missing_ok=True)
 
     def set_aside(self) -> "SetAside | None":
-        """The pointer that a killed netdyno left, renamed first, so that whatever is wrong with its run is met at
-        most three times and never by a run of its own."""
+        """The pointer that a killed netdyno left, renamed before anything of its run is read. A run that ends netdyno
+        each time it is read is given up after a few attempts."""
         for attempt in range(ATTEMPTS, -1, -1):
             found = self._pointer(attempt)
             if found.is_file():

@@ -20,7 +20,7 @@ class Step:
 
 
 class Observer(Protocol[Result]):
-    """Told when a task starts, now and then while it runs, and what it came to."""
+    """Called when a task starts, now and then while it runs, and with its result."""
 
     def started(self, step: Step) -> None: ...
 
