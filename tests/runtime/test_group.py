@@ -116,6 +116,12 @@ def test_a_rank_that_floods_its_events_ends_its_group_long_before_the_disk_is_fu
     assert finished.ending.failed == 1
 
 
+def test_a_rank_that_crashes_after_it_was_done_ends_nobody_else(group):
+    finished = group(2, {"0": "done then crash"})
+    assert finished.verdict.outcome == "done", finished.verdict
+    assert finished.ending.exit_codes == (-11, 0)
+
+
 def test_ctrl_c_ends_every_rank(group, archive):
     def interrupt():
         if len(_workers(archive)) == 4:

@@ -7,7 +7,7 @@ from tests.results.samples import make_cell
 
 from netdyno.runtime.task import finished
 from netdyno.runtime.watch import Ending
-from netdyno.workloads.train import record_of
+from netdyno.workloads.train import WORKLOAD, judge_measurement
 from netdyno.workloads.workload import RunFacts
 
 CALM = Ending(exit_codes=(0,), foreign_share=0.0, stolen_share=0.0)
@@ -42,7 +42,7 @@ def _run(tmp_path, samples, steady=True, first=2.0, last=1.0):
 
 
 def _record(folder, ending=CALM):
-    return record_of(FACTS, finished(folder, ending), "later")
+    return WORKLOAD.record(FACTS, finished(folder, ending), "later")
 
 
 def _flags(folder, ending=CALM):
@@ -98,6 +98,12 @@ def test_a_loss_that_is_not_finite_fails_the_run(tmp_path, which):
     record = _record(_run(tmp_path, [1.0] * 12, **{which: None}))
     assert record.outcome == "failed"
     assert "not a number" in record.reason
+
+
+def test_a_workload_that_does_not_train_needs_no_loss(tmp_path):
+    folder = _run(tmp_path, [1.0] * 12, first=None, last=None)
+    judged = judge_measurement(finished(folder, CALM), 0.005, trains=False)
+    assert (judged.outcome, judged.flags) == ("measured", ())
 
 
 def test_a_kill_by_the_kernel_for_memory_is_out_of_memory(tmp_path):

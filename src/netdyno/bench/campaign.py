@@ -173,8 +173,7 @@ def _on_poll(
     def poll() -> None:
         if waiting:
             run = waiting.pop()
-            folder = campaign.folders.make(run.cell.label())
-            standby.hold(lambda: _make_ready(run, folder, campaign, observer.polled))
+            standby.hold(lambda: _make_ready(run, campaign.folders.make(run.cell.label()), campaign, observer.polled))
         standby.keep_still_after_first_step_in(ready.task.folder)
         observer.polled()
 

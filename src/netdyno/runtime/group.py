@@ -96,11 +96,12 @@ def _usable_cpus() -> Sequence[int]:
 
 
 def _has_failed(rank: RunningRank) -> bool:
-    events, code = rank.folder / EVENTS, rank.process.poll()
-    if code is None:
-        word = read_last_word(events)
-        return _size(events) > MOST_BYTES or not (word is None or isinstance(word, Done))
-    return code != 0 or not isinstance(read_last_word(events), Done)
+    """A rank that was done may crash when it exits: its work counts."""
+    events, has_ended = rank.folder / EVENTS, rank.process.poll() is not None
+    word = read_last_word(events)
+    if word is None:
+        return has_ended or _size(events) > MOST_BYTES
+    return not isinstance(word, Done)
 
 
 def _size(path: Path) -> int:

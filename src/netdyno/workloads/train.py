@@ -36,7 +36,7 @@ class Train:
         return timing_request(self.name, job)
 
     def record(self, facts: RunFacts, finished: Finished, ended_at: str) -> Record:
-        return record_of(facts, finished, ended_at)
+        return record_of(facts, finished, judge_measurement(finished, facts.target), ended_at)
 
 
 WORKLOAD = Train()
@@ -82,24 +82,24 @@ class Measured:
     flags: tuple[str, ...] = ()
 
 
-def judge_measurement(finished: Finished, target: float) -> Measured:
-    """The verdict on a group that should have timed blocks on every rank."""
+def judge_measurement(finished: Finished, target: float, *, trains: bool = True) -> Measured:
+    """The verdict on a group that should have timed blocks on every rank, and moved a loss if it `trains`."""
     verdict, logs = finished.verdict, finished.logs
     if verdict.outcome != DONE:
         return Measured(outcome=verdict.outcome, reason=finished.reason)
     if not all(_has_measured(log) for log in logs):
         return Measured(outcome=FAILED, reason=broken("done without measuring").reason)
-    if any(loss_of(log, when) is None for log in logs for when in ("first", "last")):
+    if trains and any(loss_of(log, when) is None for log in logs for when in ("first", "last")):
         return Measured(outcome=FAILED, reason="the loss became infinite or not a number")
     log = figures.slowest(logs)
     samples = _samples(log)
-    flags = (*_flags(log, samples, target), *disturbances(finished.ending))
+    still = ["loss does not move"] if trains and loss_of(log, "first") == loss_of(log, "last") else []
+    flags = (*_flags(log, samples, target), *still, *disturbances(finished.ending))
     return Measured(outcome=MEASURED, reason="", samples=samples, flags=flags)
 
 
-def record_of(facts: RunFacts, finished: Finished, ended_at: str) -> Record:
-    """Today's record of a run."""
-    judged = judge_measurement(finished, facts.target)
+def record_of(facts: RunFacts, finished: Finished, judged: Measured, ended_at: str) -> Record:
+    """The record of a run that times steps, whatever became of it."""
     found = _readings(facts, finished, judged.outcome)
     crowd = crowding(facts.cell.threads, facts.environment) if facts.cell.device == "cpu" else ""
     own = (*found.flags, *([crowd] if crowd and judged.outcome == MEASURED else []))
@@ -189,8 +189,6 @@ def _flags(log: EventLog, samples: tuple[Sample, ...], target: float) -> list[st
         flags.append("interval not reached")
     if _drifts(samples):
         flags.append("drifting")
-    if loss_of(log, "first") == loss_of(log, "last"):
-        flags.append("loss does not move")
     return flags
 
 

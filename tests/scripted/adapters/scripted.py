@@ -116,6 +116,11 @@ def _fail_and_stay():
     _hang_stubbornly()
 
 
+def _done_then_crash():
+    _say(event="done", at=0.0)
+    _crash()
+
+
 def _flood_events():
     with open(sys.argv[2], "a") as file:
         while True:
@@ -161,6 +166,7 @@ BEHAVIOURS = {
     "killed": _killed,
     "fail and stay": _fail_and_stay,
     "flood events": _flood_events,
+    "done then crash": _done_then_crash,
     "raise": _raise,
     "cannot": _cannot,
     "train": _train,
