@@ -155,7 +155,9 @@ def course_of(facts: RunFacts, finished: Finished, ended_at: str) -> Course:
 def _plan(job: Job) -> LearningPlan:
     goal, inputs = goal_of(job.goal), job.inputs
     if inputs is None:
-        raise NetdynoError(f"{job.cell.label()}: expected files to learn from, received none.")
+        raise NetdynoError(
+            f"{job.cell.label()}: expected files to learn from, received none.", hint="Use --data packed."
+        )
     train, test = (str(inputs.ready.packed_file(split).resolve()) for split in SPLITS)
     evaluation = evaluation_of(job.programme) if needs_other_graph(job.programme) else None
     answering = evaluation.training if evaluation else job.programme
