@@ -23,14 +23,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from netdyno.bench.cells import Bench
+from netdyno.bench.settings import Settings
 from netdyno.frameworks.environments import Given, find_interpreter, locate, read_given
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import Spec, find_spec, specs
-from netdyno.harness.complete import Bench
-from netdyno.harness.launch import worker_variables
-from netdyno.harness.request import WorkerSide, measure_request
-from netdyno.harness.worker_file import pack_worker
 from netdyno.results.cell import Cell
+from netdyno.runtime.task import Task
+from netdyno.runtime.worker import Worker, worker_variables
+from netdyno.runtime.worker_file import pack_worker
+from netdyno.workloads.train import timing_request
+from netdyno.workloads.workload import Job
 
 HERE = Path(__file__).parent
 NETWORKS = ("lenet/mnist:64", "alexnet/cifar10:128", "googlenet/imagenet:8", "resnet50/cifar10:16")
@@ -205,12 +208,15 @@ def commands(cell: Cell, folder: Path, given: Given) -> tuple[list[str], list[st
     """How netdyno's side and the bare loop are started, and in which environment."""
     spec = find_spec(cell.framework)
     interpreter = find_interpreter(spec, given)
-    worker = pack_worker(home() / "workers")
+    archive = pack_worker(home() / "workers")
     bench = Bench(threads=cell.threads, folder=Path.cwd(), framework=cell.framework)
-    side = WorkerSide.of(spec, interpreter, worker)
-    (folder / "request.json").write_text(json.dumps(measure_request(cell, bench.programme(cell), side, {})))
+    worker = Worker.of(spec, interpreter, archive)
+    timing = Settings().timing(cell.device)
+    job = Job(cell=cell, number=1, programme=bench.programme(cell), worker=worker, timing=timing)
+    request = timing_request("train", job)
+    Task(worker=worker, request=request, folder=folder, deadline_s=0.0).prepare()
     python = str(interpreter.path)
-    ours = [python, str(HERE / "netdyno_side.py"), str(worker), str(folder / "request.json")]
+    ours = [python, str(HERE / "netdyno_side.py"), str(archive), str(folder / "rank0" / "request.json")]
     theirs = [python, str(bare_script(spec))]
     for name in ("network", "dataset", "batch", "precision", "execution", "device", "threads"):
         theirs += [f"--{name}", str(getattr(cell, name))]

@@ -22,11 +22,11 @@ from pathlib import Path
 
 from against_bare import Side, commands
 
+from netdyno.bench.cells import Bench
 from netdyno.devices.monitor.client import monitoring
 from netdyno.devices.monitor.trace import read_trace
 from netdyno.devices.nvidia.gpus import visible_gpus
 from netdyno.frameworks.home import home
-from netdyno.harness.complete import Bench
 from netdyno.results.result import Result, results_of
 from netdyno.results.statistics import images_per_s
 from netdyno.results.store import open_store

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import honesty_simulated
 
+from netdyno.bench.suites import default_framework
 from netdyno.frameworks.environments import find_interpreter
 from netdyno.frameworks.spec import find_spec
-from netdyno.harness.suites import default_framework
 
 PARTS = ("simulated", "measured")
 TWINS = Path(__file__).parent / "twins"

@@ -4,13 +4,7 @@ import json
 import math
 import time
 
-PROTOCOL = 1
-
-EVENTS = [
-    "hello", "built", "first_step", "warmup", "sample", "launch", "split", "memory", "loss", "proof", "probe",
-    "evaluation", "trained", "phases",
-]  # fmt: skip
-LAST_WORDS = ["done", "unsupported", "out_of_memory", "failed"]
+PROTOCOL = 2
 
 
 def read_request(path):
@@ -37,7 +31,7 @@ class Events(object):
 
 
 def _finite(value):
-    """JSON has no word for infinity or not-a-number: both become null."""
+    """JSON has neither infinity nor not-a-number: both become null."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):

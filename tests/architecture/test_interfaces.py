@@ -9,7 +9,7 @@ FLAGS = {
     "run": {
         "--network", "--dataset", "--framework", "--batch", "--precision", "--execution", "--threads", "--cpu",
         "--gpus", "--runs", "--seconds", "--target", "--deadline", "--seed", "--python", "--again", "--retry",
-        "--dry-run", "--split", "--data",
+        "--dry-run", "--split", "--data", "--workload", "--set",
     },
     "train": {
         "--network", "--dataset", "--framework", "--source", "--epochs", "--steps", "--until", "--seeds",

@@ -3,6 +3,7 @@
 import ast
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -10,7 +11,8 @@ from netdyno.frameworks.fused import fused_ops
 from netdyno.frameworks.spec import specs
 from netdyno.graph import wire
 from netdyno.graph.ops import OPS
-from netdyno.harness import events
+from netdyno.protocol.events import AnyEvent
+from netdyno.protocol.fields import PROTOCOL
 
 ROOT = Path(__file__).parents[2]
 WORKER = ROOT / "src" / "netdyno_worker"
@@ -65,9 +67,9 @@ def test_every_adapter_has_a_spec_and_every_spec_an_adapter():
 
 def test_host_and_worker_speak_the_same_protocol():
     worker = _literals(WORKER / "protocol.py")
-    assert worker["PROTOCOL"] == events.PROTOCOL
-    assert tuple(worker["EVENTS"]) == events.EVENTS
-    assert tuple(worker["LAST_WORDS"]) == events.LAST_WORDS
+    assert worker["PROTOCOL"] == PROTOCOL
+    emitted = {name for path in WORKER.rglob("*.py") for name in re.findall(r'emit\(\s*"(\w+)"', path.read_text())}
+    assert emitted == {kind.__struct_config__.tag for kind in get_args(AnyEvent)}
     assert _literals(WORKER / "program.py")["FORMAT"] == wire.FORMAT
 
 

@@ -15,7 +15,7 @@ from netdyno.zoo.builder import Net, Value
 from netdyno.zoo.catalog import entries, find_entry, resolve
 from netdyno_worker.adapters.reference import trainer as reference
 from netdyno_worker.contract import Job
-from netdyno_worker.evaluate import folded_values
+from netdyno_worker.evaluator import folded_values
 from netdyno_worker.program import read_program
 
 EPSILON = 1e-3

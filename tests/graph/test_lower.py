@@ -19,8 +19,8 @@ from netdyno.zoo.builder import Net, Value
 from netdyno.zoo.catalog import Entry, entries, find_entry, resolve
 from netdyno_worker.adapters.reference import trainer as reference
 from netdyno_worker.contract import Job
+from netdyno_worker.feed.weights import Weights
 from netdyno_worker.program import constants, read_program
-from netdyno_worker.weights import Weights
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "worker"))
 from small_programs import COMPOSITES

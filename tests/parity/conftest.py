@@ -10,10 +10,10 @@ from netdyno.frameworks.environments import locate, read_given
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import Spec, specs
 from netdyno.graph.wire import from_wire
-from netdyno.harness.references import References
-from netdyno.harness.request import ProofCase, ProofManner
-from netdyno.harness.verify import Candidate, Prover
-from netdyno.harness.worker_file import pack_worker
+from netdyno.runtime.worker import Setup
+from netdyno.runtime.worker_file import pack_worker
+from netdyno.workloads.prove import Candidate, Prover
+from netdyno.workloads.references import ProofCase, References
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "worker"))
 from small_programs import CASES
@@ -31,8 +31,8 @@ def candidate_for(spec: Spec, execution: str, precision: str = "float32") -> Can
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
-    manner = ProofManner(role="candidate", device="cpu", precision=precision, execution=execution, threads=THREADS)
-    return Candidate(spec=spec, interpreter=found, manner=manner)
+    setup = Setup(device="cpu", precision=precision, execution=execution, threads=THREADS)
+    return Candidate(spec=spec, interpreter=found, setup=setup)
 
 
 def frameworks() -> list[tuple[Spec, str]]:
@@ -49,7 +49,7 @@ def proved_specs() -> list[Spec]:
 def prover(tmp_path_factory) -> Prover:
     folder = tmp_path_factory.mktemp("proofs")
     return Prover(
-        worker=pack_worker(folder / "workers"),
+        archive=pack_worker(folder / "workers"),
         python=Path(sys.executable),
         scratch=folder,
         references=References(folder=home() / "references"),

@@ -1,8 +1,8 @@
 """What the proofs of whole networks share: the nine cases at a reduced size, each framework in one process."""
 
 from netdyno.frameworks.spec import Spec
-from netdyno.harness.verify import Prover
 from netdyno.results.proof import Proof
+from netdyno.workloads.prove import Prover
 from netdyno.zoo.catalog import Entry, entries, resolve
 from netdyno.zoo.entry import reduced
 from tests.parity.conftest import candidate_for, proved_specs

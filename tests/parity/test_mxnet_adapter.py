@@ -9,7 +9,8 @@ from small_programs import MOMENTUM, Sketch
 
 from netdyno.frameworks.spec import find_spec
 from netdyno.graph.wire import from_wire
-from netdyno.harness.request import ProofCase
+from netdyno.protocol.events import Proof
+from netdyno.workloads.references import ProofCase
 from tests.parity.conftest import candidate_for
 
 TOLERANCE = 2e-5
@@ -69,9 +70,9 @@ def odd_cases(prover, tmp_path_factory):
 
 @pytest.mark.parametrize("name", ["mxnet-1.2", "mxnet-1.9"])
 def test_mxnet_computes_what_the_graph_means_where_its_own_way_differs(prover, odd_cases, name):
-    story, stderr = prover.errors(odd_cases, candidate_for(find_spec(name), "compiled"))
-    errors = {event["case"]: event["errors"] for event in story.all("proof")}
-    assert set(errors) == {"behind a stop", "branches"}, stderr
+    finished = prover.compare(odd_cases, candidate_for(find_spec(name), "compiled"))
+    errors = {event.case: event.errors for event in finished.log.all(Proof)}
+    assert set(errors) == {"behind a stop", "branches"}, finished.verdict
     wrong = {
         f"{case} {kind} {value}": error
         for case, kinds in errors.items()

@@ -7,7 +7,7 @@ import pytest
 
 from netdyno.frameworks.spec import find_spec, read_spec
 from netdyno.graph.check import check_programme
-from netdyno.harness.proof import first_wrong_node
+from netdyno.workloads.tolerance import first_wrong_node
 from netdyno.zoo.catalog import find_entry, resolve
 from tests.parity.conftest import candidate_for, proved_specs
 from tests.parity.networks import BATCH, specs_of

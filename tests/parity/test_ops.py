@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from netdyno.protocol.events import Proof
 from tests.parity.conftest import CASES, candidate_for, frameworks
 
 ADAPTERS = Path(__file__).parents[2] / "src" / "netdyno_worker" / "adapters"
@@ -19,19 +20,19 @@ PROVED = [
     for case in CASES
     if execution == spec.executions[0] or case.startswith("network/")
 ]
-_said: dict[tuple[str, str], dict[str, dict]] = {}
+_said: dict[tuple[str, str], dict[str, Proof]] = {}
 
 
 def _proofs(prover, cases, spec, execution):
     """All cases in one process, because importing a framework takes longer than proving one op."""
     key = (spec.name, execution)
     if key not in _said:
-        wanted = {case for *manner, case in PROVED if manner == [spec, execution]}
+        wanted = {case for *way, case in PROVED if way == [spec, execution]}
         chosen = [case for case in cases if case.name in wanted]
-        story, stderr = prover.errors(chosen, candidate_for(spec, execution))
-        _said[key] = {event["case"]: event for event in story.all("proof")}
-        if story.last is None or story.last["event"] != "done":
-            pytest.fail(f"{spec.name} {execution} stopped after {len(_said[key])} cases: {story.last} {stderr}")
+        finished = prover.compare(chosen, candidate_for(spec, execution))
+        _said[key] = {event.case: event for event in finished.log.all(Proof)}
+        if finished.verdict.outcome != "done":
+            pytest.fail(f"{spec.name} {execution} stopped after {len(_said[key])} cases: {finished.verdict}")
     return _said[key]
 
 
@@ -46,12 +47,12 @@ def _unsupported_ops(adapter):
 def test_an_adapter_computes_what_the_reference_computes(prover, cases, spec, execution, case):
     proof = _proofs(prover, cases, spec, execution)[case]
     ops = {node["op"] for node in CASES[case]["graph"]["nodes"]}
-    if "unsupported" in proof:
-        assert ops & _unsupported_ops(spec.adapter), proof["unsupported"]
+    if proof.unsupported:
+        assert ops & _unsupported_ops(spec.adapter), proof.unsupported
         return
     wrong = {
         f"{kind} {name}": error
-        for kind, errors in proof["errors"].items()
+        for kind, errors in proof.errors.items()
         for name, error in errors.items()
         if (inf if error is None else error) > (MOVED_TOLERANCE if kind == "moved" else TOLERANCE)
     }

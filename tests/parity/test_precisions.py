@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from netdyno.frameworks.spec import find_spec
-from netdyno.harness.proof import TOLERANCE, finite_errors, judged
+from netdyno.protocol import events
 from netdyno.results.proof import Proof
+from netdyno.workloads.tolerance import TOLERANCE, finite_errors, judged
 from tests.parity.conftest import CASES, candidate_for, proved_specs
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +29,7 @@ NARROW = [
 ]
 SCALED = [spec for spec, precision in NARROW if precision == "float16"]
 STAGED = [spec for spec in proved_specs() if "def stages" in (ADAPTERS / spec.adapter / "trainer.py").read_text()]
-_said: dict[tuple[str, str], dict[str, dict]] = {}
+_said: dict[tuple[str, str], dict[str, events.Proof]] = {}
 
 
 def _proofs(prover, cases, spec, precision):
@@ -36,28 +37,28 @@ def _proofs(prover, cases, spec, precision):
     key = (spec.name, precision)
     if key not in _said:
         chosen = [case for case in cases if case.name in NETWORKS]
-        story, stderr = prover.errors(chosen, candidate_for(spec, spec.executions[0], precision))
-        _said[key] = {event["case"]: event for event in story.all("proof")}
-        if story.last is None or story.last["event"] != "done":
-            pytest.fail(f"{spec.name} {precision} stopped after {len(_said[key])} cases: {story.last} {stderr}")
+        finished = prover.compare(chosen, candidate_for(spec, spec.executions[0], precision))
+        _said[key] = {event.case: event for event in finished.log.all(events.Proof)}
+        if finished.verdict.outcome != "done":
+            pytest.fail(f"{spec.name} {precision} stopped after {len(_said[key])} cases: {finished.verdict}")
     return _said[key]
 
 
 def _judged(cases, event, precision):
     """The errors of an event as a proof in some precision."""
-    (programme,) = [case.programme for case in cases if case.name == event["case"]]
-    names = {"framework": "any", "network": "small", "dataset": event["case"], "device": "cpu", "execution": "any"}
+    (programme,) = [case.programme for case in cases if case.name == event.case]
+    names = {"framework": "any", "network": "small", "dataset": event.case, "device": "cpu", "execution": "any"}
     blank = Proof(**names, precision=precision, versions={}, python="")
-    return judged(blank, programme, finite_errors(event["errors"]))
+    return judged(blank, programme, finite_errors(event.errors))
 
 
 @pytest.mark.parametrize("case", NETWORKS)
 @pytest.mark.parametrize(("spec", "precision"), NARROW, ids=lambda value: getattr(value, "name", value))
 def test_an_adapter_is_within_the_tolerance_of_the_precision_it_declares(prover, cases, spec, precision, case):
     event = _proofs(prover, cases, spec, precision)[case]
-    assert "unsupported" not in event, event["unsupported"]
+    assert not event.unsupported
     proof = _judged(cases, event, precision)
-    assert proof.passed, event["errors"]
+    assert proof.passed, event.errors
 
 
 @pytest.mark.parametrize(("spec", "precision"), NARROW, ids=lambda value: getattr(value, "name", value))
@@ -73,8 +74,7 @@ PREAMBLE = """
 import json, sys
 sys.path[:0] = {paths!r}
 import numpy as np
-from netdyno_worker.batches import synthetic_batch
-from netdyno_worker.contract import load_adapter
+from netdyno_worker.feed.batches import synthetic_batch
 from netdyno_worker.program import read_program
 from small_programs import CASES, start
 adapter = load_adapter("{adapter}")

@@ -5,12 +5,12 @@ import time
 import psutil
 import pytest
 
-from netdyno.harness.complete import Bench
-from netdyno.harness.events import read_story
-from netdyno.harness.folder import write_json
-from netdyno.harness.launch import Command, launch
-from netdyno.harness.request import WorkerSide, measure_request
-from netdyno.harness.settings import Settings
+from netdyno.bench.cells import Bench
+from netdyno.bench.settings import Settings
+from netdyno.runtime.task import Task
+from netdyno.runtime.worker import Worker
+from netdyno.workloads.train import timing_request
+from netdyno.workloads.workload import Job
 from tests.parity.conftest import candidate_for, proved_specs
 
 NETWORK = "alexnet/cifar10"  # its convolutions are worth sharing between two threads
@@ -32,25 +32,22 @@ def _cpus_used(prover, spec, threads, tmp_path):
     folder.mkdir()
     bench = Bench(threads=threads, folder=folder, framework=spec.name)
     cell = bench.complete({"network": NETWORK, "framework": spec.name, "batch": BATCH})
-    side = WorkerSide.of(spec, candidate.interpreter, prover.worker)
-    settings = Settings(seconds=2.0, target=1e-9).for_worker("cpu")
-    write_json(folder / "request.json", measure_request(cell, bench.programme(cell), side, settings))
-    command = Command(
-        python=candidate.interpreter.path,
-        worker=prover.worker,
-        folder=folder,
-        threads=threads,
-        variables=spec.variables,
-    )
-    readings = _readings(launch(command), folder / "events.jsonl")
-    assert read_story(folder / "events.jsonl").last["event"] == "done", (folder / "stderr.log").read_text()[-2000:]
+    worker = Worker.of(spec, candidate.interpreter, prover.archive)
+    timing = Settings(seconds=2.0, target=1e-9).timing("cpu")
+    job = Job(cell=cell, number=1, programme=bench.programme(cell), worker=worker, timing=timing)
+    task = Task(worker=worker, request=timing_request("train", job), folder=folder, deadline_s=600.0)
+    task.prepare()
+    group = task.start()
+    readings = _readings(group.ranks[0])
+    verdict = task.watch(group).verdict
+    assert verdict.outcome == "done", verdict
     (start, start_cpu), (end, end_cpu) = readings[0], readings[-1]
     return (end_cpu - start_cpu) / (end - start)
 
 
-def _readings(running, events):
+def _readings(running):
     """(time, CPU seconds) of the process from the first timed block on."""
-    process, readings = psutil.Process(running.process.pid), []
+    process, readings, events = psutil.Process(running.process.pid), [], running.folder / "events.jsonl"
     while running.process.poll() is None:
         if readings or (events.exists() and '"warmup"' in events.read_text()):
             with process.oneshot():
@@ -58,5 +55,4 @@ def _readings(running, events):
             if times and '"loss", "losses"' not in events.read_text().rpartition('"sample"')[2]:
                 readings.append((time.monotonic(), times.user + times.system))
         time.sleep(POLL_S)
-    running.finish_output()
     return readings

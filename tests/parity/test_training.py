@@ -3,7 +3,6 @@
 The network has batch norms, so each evaluation builds another graph beside the one that is trained.
 """
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,21 @@ import numpy as np
 import pytest
 from packing import pack
 
+from netdyno.bench.settings import Settings
+from netdyno.data.item import About
+from netdyno.data.packing import Ready
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.spec import find_spec
 from netdyno.graph.model import Draw, Programme
-from netdyno.harness.launch import Command, launch
-from netdyno.harness.request import ProofManner, WorkerSide
-from netdyno.harness.train_request import TrainingPlan, Transforms, train_request
-from netdyno.harness.verify import Candidate, Prover
-from netdyno.harness.watch import tail, watch
+from netdyno.protocol.events import Evaluation
+from netdyno.protocol.request import Transforms
 from netdyno.results.cell import Cell
+from netdyno.runtime.task import Task
+from netdyno.runtime.worker import Setup, Worker
+from netdyno.workloads.inputs import InputFiles
+from netdyno.workloads.learn import learn_request
+from netdyno.workloads.prove import Candidate, Prover
+from netdyno.workloads.workload import Job
 from netdyno.zoo.builder import Net
 from tests.parity.conftest import candidate_for, frameworks
 
@@ -51,47 +56,40 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def expected(prover: Prover, files: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    manner = ProofManner(role="reference", device="cpu", precision="float32", execution="eager", threads=1)
+def expected(prover: Prover, files: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Evaluation]:
+    setup = Setup(device="cpu", precision="float32", execution="eager", threads=1)
     own = Interpreter(path=Path(sys.executable), origin="current")
-    oracle = Candidate(spec=find_spec("reference"), interpreter=own, manner=manner)
-    return _curve(oracle, prover.worker, files, tmp_path_factory.mktemp("reference"))
+    oracle = Candidate(spec=find_spec("reference"), interpreter=own, setup=setup)
+    return _curve(oracle, prover.archive, files, tmp_path_factory.mktemp("reference"))
 
 
 @pytest.mark.parametrize(("spec", "execution"), frameworks(), ids=lambda part: getattr(part, "name", part))
 def test_a_framework_learns_from_files_what_the_reference_does(
-    spec: Any, execution: str, prover: Prover, files: Path, expected: list[dict[str, Any]], tmp_path: Path
+    spec: Any, execution: str, prover: Prover, files: Path, expected: list[Evaluation], tmp_path: Path
 ) -> None:
-    found = _curve(candidate_for(spec, execution), prover.worker, files, tmp_path)
-    assert [point["step"] for point in found] == [5, 10, 12]
-    np.testing.assert_allclose([p["loss"] for p in found], [p["loss"] for p in expected], rtol=TOLERANCE)
+    found = _curve(candidate_for(spec, execution), prover.archive, files, tmp_path)
+    assert [point.step for point in found] == [5, 10, 12]
+    np.testing.assert_allclose([p.loss for p in found], [p.loss for p in expected], rtol=TOLERANCE)
 
 
-def _curve(candidate: Candidate, worker: Path, files: Path, folder: Path) -> list[dict[str, Any]]:
+def _curve(candidate: Candidate, archive: Path, files: Path, folder: Path) -> list[Evaluation]:
     """The evaluations of a short training."""
-    plan = TrainingPlan(
-        train=files / "train.packed",
-        test=files / "test.packed",
-        transforms=RULE,
-        steps=STEPS,
-        evaluate_every=5,
-        loading_threads=2,
-    )
-    side = WorkerSide.of(candidate.spec, candidate.interpreter, worker)
-    request = train_request(_cell(candidate), _network(), side, plan)
-    (folder / "request.json").write_text(json.dumps(request))
-    command = Command(
-        python=candidate.interpreter.path,
+    worker = Worker.of(candidate.spec, candidate.interpreter, archive)
+    about = About(count=100, classes=("a", "b", "c"), shape=(SIDE, SIDE, 3))
+    ready = Ready(source="rows", format="packed", folder=files, about=about)
+    job = Job(
+        cell=_cell(candidate),
+        number=0,
+        programme=_network(),
         worker=worker,
-        folder=folder,
-        threads=candidate.manner.threads,
-        variables=candidate.spec.variables,
-        program=candidate.spec.program,
+        timing=Settings().timing("cpu"),
+        inputs=InputFiles(ready=ready, transforms=RULE),
+        goal=f"steps={STEPS}",
+        evaluate_every=5,
     )
-    watch(launch(command), 300.0, lambda: None)
-    events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
-    assert events[-1]["event"] == "done", events[-1].get("reason") or tail(folder / "stderr.log")
-    return [event for event in events if event["event"] == "evaluation"]
+    finished = Task(worker=worker, request=learn_request(job), folder=folder, deadline_s=300.0).run()
+    assert finished.verdict.outcome == "done", finished.verdict
+    return finished.log.all(Evaluation)
 
 
 def _cell(candidate: Candidate) -> Cell:
@@ -102,7 +100,7 @@ def _cell(candidate: Candidate) -> Cell:
         device="cpu",
         batch=BATCH,
         precision="float32",
-        execution=candidate.manner.execution,
+        execution=candidate.setup.execution,
         data="packed",
-        threads=candidate.manner.threads,
+        threads=candidate.setup.threads,
     )

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from tests.results.samples import make_cell, make_record, make_samples
 
-from netdyno.harness.complete import Bench
-from netdyno.harness.suite import read_suite
-from netdyno.harness.suites import find_suite
+from netdyno.bench.cells import Bench
+from netdyno.bench.suite import read_suite
+from netdyno.bench.suites import find_suite
 from netdyno.results.cell import CHOICES
 from netdyno.results.cores import crowding
 from netdyno.results.peaks import nominal_flops_per_s

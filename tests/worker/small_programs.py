@@ -10,10 +10,10 @@ No case draws at random while training, so every adapter must agree with the ref
 from sketch import ADAM, MOMENTUM, SGD, Sketch
 from small_networks import adversarial, repeated_pools, residual, tied, variational
 
-from netdyno_worker.batches import synthetic_batch
 from netdyno_worker.contract import Job
+from netdyno_worker.feed.batches import synthetic_batch
+from netdyno_worker.feed.weights import Weights
 from netdyno_worker.program import read_program
-from netdyno_worker.weights import Weights
 
 SIDE = (2, 4, 6, 5)  # images that are not square: two of four channels
 

@@ -6,9 +6,9 @@ import zlib
 
 import numpy as np
 
-from netdyno_worker.draws import CHUNK, draw
+from netdyno_worker.feed.draws import CHUNK, draw
+from netdyno_worker.feed.weights import Weights
 from netdyno_worker.program import Parameter, Program
-from netdyno_worker.weights import Weights
 
 UNIFORM = {"kind": "uniform", "low": -0.5, "high": 0.5}
 NORMAL = {"kind": "normal", "low": 0.0, "high": 1.0}

@@ -12,10 +12,10 @@ from packing import numbered, pack
 from sketch import Sketch
 
 from netdyno_worker.contract import Unsupported
-from netdyno_worker.loader import Batches, Loader, Shuffled
-from netdyno_worker.packed import open_packed
+from netdyno_worker.feed.loader import Batches, Loader, Shuffled
+from netdyno_worker.feed.packed import open_packed
+from netdyno_worker.feed.transforms import Transform
 from netdyno_worker.program import read_program
-from netdyno_worker.transforms import Transform
 
 PLAIN = {"mean": [0.0], "std": [1.0 / 255.0], "crop": None, "pad": 0, "flip": False}  # pixels keep their numbers
 

@@ -9,7 +9,7 @@ import unittest
 import numpy as np
 from packing import numbered, pack
 
-from netdyno_worker.packed import open_packed
+from netdyno_worker.feed.packed import open_packed
 
 
 class PackedFile(unittest.TestCase):

@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 
-from netdyno_worker.prove import compare_with, write_arrays
+from netdyno_worker.tasks.prove import compare_with, write_arrays
 
 
 class ProveTest(unittest.TestCase):

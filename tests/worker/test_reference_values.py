@@ -8,7 +8,7 @@ import numpy as np
 from small_programs import CASES, job_for, start
 
 from netdyno_worker.adapters.reference import trainer as reference
-from netdyno_worker.batches import synthetic_batch
+from netdyno_worker.feed.batches import synthetic_batch
 from netdyno_worker.oracle.ops import KERNELS
 
 

@@ -5,8 +5,8 @@ const [request, eventsPath] = [JSON.parse(fs.readFileSync(process.argv[2], "utf8
 const now = () => Number(process.hrtime.bigint()) / 1e9; // the monotonic clock, as the host reads it
 const emit = (event, fields) => fs.appendFileSync(eventsPath, JSON.stringify({ event, at: now(), ...fields }) + "\n");
 const OPS = ["flatten", "linear", "softmax_cross_entropy"];
-function build(training) {
-  const { nodes } = training.graph;
+function build(programme) {
+  const { nodes } = programme.graph, [update] = programme.stages[0].updates;
   const odd = nodes.find((node) => !OPS.includes(node.op)) || (nodes.length !== OPS.length && nodes[0]);
   if (odd) throw { unsupported: `${odd.op} (node '${odd.name}'): only one linear layer is known here` };
   const [batch, size] = nodes.find((node) => node.op === "flatten").shape;
@@ -29,9 +29,9 @@ function build(training) {
         for (let i = 0; i < size; i++) gradient[c * size + i] += slope * row[i];
       }
     }
-    for (let i = 0; i < w.length; i++) w[i] -= training.stages[0].updates[0].optimizer.learning_rate * gradient[i];
+    for (let i = 0; i < w.length; i++) w[i] -= update.optimizer.learning_rate * gradient[i];
   }
-  return { step, losses: () => ({ [training.stages[0].updates[0].name]: loss }), parameters: w.length };
+  return { step, losses: () => ({ [update.name]: loss }), parameters: w.length };
 }
 function block(trainer, steps) {
   const start = now();
@@ -48,11 +48,11 @@ function measure(trainer, { seconds, block_s }) {
   emit("memory", { host_peak_bytes: process.resourceUsage().maxRSS * 1024, device_peak_bytes: null });
 }
 try {
-  emit("hello", { protocol: 1, worker: request.worker, versions: { node: process.version }, python: "", pid: process.pid });
-  if (request.task !== "measure") throw { unsupported: "this worker makes no proofs" };
-  const start = now(), trainer = build(request.training);
+  emit("hello", { protocol: 2, worker: request.worker, versions: { node: process.version }, python: "", pid: process.pid });
+  if (request.task !== "train") throw { unsupported: `this worker has no task '${request.task}'` };
+  const start = now(), trainer = build(request.programme);
   emit("built", { seconds: now() - start, parameters: trainer.parameters, weights: "own draws", settings: {} });
-  measure(trainer, request.settings);
+  measure(trainer, request.timing);
   emit("done", {});
 } catch (error) {
   emit(error.unsupported ? "unsupported" : "failed", { reason: error.unsupported || String(error) });

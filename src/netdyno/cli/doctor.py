@@ -16,8 +16,8 @@ from netdyno.devices.doctor.machine import machine_findings
 from netdyno.devices.machine import Machine, describe_machine, machine_id
 from netdyno.frameworks.home import home_path
 from netdyno.frameworks.spec import specs
-from netdyno.harness.launch import inherited_variables
 from netdyno.report.terminal.console import data_console, print_json
+from netdyno.runtime.worker import inherited_variables
 
 WIDTH = 100
 COLOURS = {"good": "green", "weak": "yellow", "bad": "red", "unknown": "dim"}

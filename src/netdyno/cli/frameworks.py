@@ -9,6 +9,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from netdyno.bench.check import Checked
+from netdyno.bench.check import check as check_framework
 from netdyno.cli.command import several_commands
 from netdyno.cli.options import JsonOption, PythonOption, threads_of
 from netdyno.devices.machine import Json, describe_machine
@@ -26,8 +28,6 @@ from netdyno.frameworks.home import home
 from netdyno.frameworks.install.framework import remove as remove_environment
 from netdyno.frameworks.install.several import GROUPS, install_several, members
 from netdyno.frameworks.spec import Spec, find_spec, specs
-from netdyno.harness.check import Checked
-from netdyno.harness.check import check as check_framework
 from netdyno.report.terminal.console import data_console, print_json, say_error, talk_console
 from netdyno.report.terminal.installing import InstallProgress, installed_table
 from netdyno.report.terminal.tables import new_table

@@ -4,19 +4,22 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
+from netdyno.bench.campaign import Campaign
+from netdyno.bench.search.largest_batch import SearchOptions, largest_batch
 from netdyno.errors import NetdynoError
-from netdyno.harness.fit import Fit
-from netdyno.harness.largest_batch import Manner, largest_batch
-from netdyno.harness.run import Campaign
 from netdyno.report.terminal.console import talk_console
 from netdyno.report.terminal.progress import duration
 from netdyno.results.cell import Cell
+from netdyno.runtime.observer import Step
+from netdyno.workloads.fit import Fit
 
 MAX = "max"
 
 
-def read_batch(said: str | None) -> int | None:
-    """The number that --batch names; None where nothing is said or the largest is wanted."""
+def read_batch(said: str | None, network: str | None) -> int | None:
+    """The number that --batch names; None where there is no such flag or the largest is wanted."""
+    if said == MAX and network is None:
+        raise NetdynoError("--batch max: expected the flags of one cell, received no --network.")
     if said is None or said == MAX:
         return None
     try:
@@ -28,7 +31,7 @@ def read_batch(said: str | None) -> int | None:
 def find_largest_batch(cell: Cell, campaign: Campaign, *, again: bool) -> int:
     """Search, saying what is tried, and what is proved in the end."""
     talk = talk_console()
-    limit = largest_batch(cell, campaign, _Teller(talk), Manner(again=again))
+    limit = largest_batch(cell, campaign, _Tries(talk), SearchOptions(again=again))
     if limit.fails is None:
         talk.print(f"The largest batch that was tried fits: {limit.fits}.")
     else:
@@ -37,18 +40,18 @@ def find_largest_batch(cell: Cell, campaign: Campaign, *, again: bool) -> int:
 
 
 @dataclass(slots=True)
-class _Teller:
+class _Tries:
     """One line for each try, with the time that is left."""
 
     talk: Console
     tries_left: int = 0
 
-    def trying(self, batch: int, tries_left: int) -> None:
-        self.tries_left = tries_left
+    def started(self, step: Step) -> None:
+        self.tries_left = step.left
 
     def polled(self) -> None:
         """A try is short; its line comes when it ends."""
 
-    def tried(self, fit: Fit) -> None:
+    def ended(self, fit: Fit) -> None:
         left = f", about {duration((self.tries_left - 1) * fit.took_s)} left" if self.tries_left > 1 else ""
         self.talk.print(f"batch {fit.batch}: {fit.outcome} ({duration(fit.took_s)}){left}", markup=False)

@@ -24,6 +24,10 @@ NetworkOption = Annotated[
 DatasetOption = Annotated[
     str | None, typer.Option(help="Dataset of the network. Default: the first it has.", rich_help_panel=WHAT)
 ]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Option of the network. Repeatable.", rich_help_panel=WHAT),
+]
 PrecisionOption = Annotated[
     str | None,
     typer.Option(help="float32 (strict, default), tf32, bfloat16 or float16.", rich_help_panel=HOW),

@@ -10,18 +10,28 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from netdyno.bench.campaign import Campaign, carry_out, recover
+from netdyno.bench.cells import Bench, read_options
+from netdyno.bench.plan import BAD, Plan, PlannedRun, Renewal, expected_s, make_plan
+from netdyno.bench.revision import find_revision
+from netdyno.bench.search.compile_ahead import cells_to_compile, compile_ahead
+from netdyno.bench.settings import Settings
+from netdyno.bench.suite import Suite, read_suite
+from netdyno.bench.suites import DEFAULT, default_framework, find_suite
 from netdyno.cli.command import one_command
 from netdyno.cli.largest import MAX, find_largest_batch, read_batch
 from netdyno.cli.options import (
     HOW,
     MEASURING,
     OUTPUT,
+    WHAT,
     CpuOption,
     DatasetOption,
     GpusOption,
     NetworkOption,
     PrecisionOption,
     PythonOption,
+    SetOption,
     ThreadsOption,
     device_of,
     store_location,
@@ -35,17 +45,6 @@ from netdyno.frameworks.environments import Given, Interpreter, find_interpreter
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import find_spec
 from netdyno.graph.wire import digest
-from netdyno.harness.ahead import cells_to_compile, compile_ahead
-from netdyno.harness.complete import Bench
-from netdyno.harness.feeding import Larder, stock
-from netdyno.harness.folder import RunFolders, only_measurement
-from netdyno.harness.plan import BAD, Plan, PlannedRun, Renewal, expected_s, make_plan
-from netdyno.harness.revision import find_revision
-from netdyno.harness.run import Campaign, carry_out, recover
-from netdyno.harness.settings import Settings
-from netdyno.harness.suite import Suite, read_suite
-from netdyno.harness.suites import DEFAULT, default_framework, find_suite
-from netdyno.harness.worker_file import pack_worker
 from netdyno.report.published.survey import published_thread_times
 from netdyno.report.terminal.availability import availability
 from netdyno.report.terminal.conclusion import conclusion
@@ -57,6 +56,10 @@ from netdyno.results.cell import Cell
 from netdyno.results.proof import unproved_frameworks
 from netdyno.results.result import results_of
 from netdyno.results.store import open_store
+from netdyno.runtime.folders import RunFolders, only_measurement
+from netdyno.runtime.worker_file import pack_worker
+from netdyno.workloads import find_workload
+from netdyno.workloads.inputs import Inputs, prepare_inputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,7 @@ class Asked:
     largest: bool  # batch that fits, in place of the cell's own
     pythons: Given
     store: str
+    workload: str
 
 
 def run(
@@ -76,7 +80,9 @@ def run(
     suite: Annotated[
         str | None, typer.Argument(metavar="[SUITE]", help="TOML file or name of a bundled suite.")
     ] = None,
+    workload: Annotated[str, typer.Option(help="Kind of measurement.", rich_help_panel=WHAT)] = "train",
     network: NetworkOption = None,
+    options: SetOption = None,
     dataset: DatasetOption = None,
     framework: Annotated[
         str | None, typer.Option(help="Framework to run it in; see netdyno frameworks.", rich_help_panel=HOW)
@@ -149,30 +155,29 @@ def run(
     machine = describe_machine()
     bench = Bench(threads=threads_of(machine), folder=Path.cwd(), framework=default_framework())
     device = device_of(gpus, cpu, len(machine.gpus)) if gpus is not None or cpu else None
-    wish = _said(
-        network=network, dataset=dataset, framework=framework, batch=read_batch(batch), precision=precision,
-        execution=execution, data=data, threads=threads, device=device,
+    fields = _said(
+        network=network, dataset=dataset, framework=framework, batch=read_batch(batch, network), precision=precision,
+        execution=execution, data=data, threads=threads, device=device, options=read_options(options or ()) or None,
     )  # fmt: skip
-    if batch == MAX and network is None:
-        raise NetdynoError("--batch max: expected the flags of one cell, received no --network.")
-    chosen = _possible(_choose(suite, wish, bench), machine)
+    chosen = _possible(_choose(suite, fields, bench), machine)
     changes = _said(split=split or None, runs=runs, seconds=seconds, target=target, deadline_s=deadline, seed=seed)
     chosen = replace(chosen, settings=replace(chosen.settings, **changes))
     asked = Asked(
         again=again, retry=retry, dry_run=dry_run, largest=batch == MAX, pythons=read_given(python or ()),
-        store=store_location(context),
+        store=store_location(context), workload=find_workload(workload).name,
     )  # fmt: skip
     _measure(chosen, bench, machine, asked)
 
 
-def _choose(suite: str | None, wish: dict[str, Any], bench: Bench) -> Suite:
+def _choose(suite: str | None, fields: dict[str, Any], bench: Bench) -> Suite:
     """A suite, or a suite of the one cell that the flags describe."""
-    if suite and wish:
-        raise NetdynoError(f"expected a suite or the flags of one cell, received '{suite}' and --{next(iter(wish))}.")
-    if not wish:
+    if suite and fields:
+        flag = next(iter(fields))
+        raise NetdynoError(f"expected a suite or the flags of one cell, received '{suite}' and --{flag}.")
+    if not fields:
         path = find_suite(suite or DEFAULT)
         return read_suite(path, bench.complete)
-    return Suite(name="cell", cells=(bench.complete(wish),), settings=Settings())
+    return Suite(name="cell", cells=(bench.complete(fields),), settings=Settings())
 
 
 def _possible(suite: Suite, machine: Machine) -> Suite:
@@ -197,11 +202,12 @@ def _measure(suite: Suite, bench: Bench, machine: Machine, asked: Asked) -> None
             store=store,
             folders=RunFolders(home=home(), store_name=asked.store),
             settings=suite.settings,
-            worker=pack_worker(home() / "workers"),
+            archive=pack_worker(home() / "workers"),
             interpreters=interpreters,
             machine=machine_id(machine),
             gpus=visible_gpus()[:1],
-            larder={} if asked.dry_run else _larder(suite, bench),
+            workload=asked.workload,
+            inputs={} if asked.dry_run else _inputs(suite, bench),
             environment=Environment(machine=machine, revision=find_revision(Path.cwd())).as_json(),
         )
         if asked.largest:
@@ -209,11 +215,10 @@ def _measure(suite: Suite, bench: Bench, machine: Machine, asked: Asked) -> None
         _carry_out(suite, campaign, asked, missing)
 
 
-def _larder(suite: Suite, bench: Bench) -> Larder:
-    """The files of cells with real data, made ready before anything is measured."""
-    fed = [cell for cell in suite.cells if cell.data != "synthetic"]
+def _inputs(suite: Suite, bench: Bench) -> Inputs:
+    """The files of cells with real data, prepared before anything is measured."""
     with Packing(talk_console()) as packing:
-        return stock(fed, lambda cell: bench.entry(cell.network, cell.dataset), home(), packing.packed)
+        return prepare_inputs(suite.cells, bench.entry_of, home(), packing.packed)
 
 
 def _at_largest_batch(suite: Suite, campaign: Campaign, asked: Asked) -> Suite:
@@ -244,8 +249,8 @@ def _carry_out(suite: Suite, campaign: Campaign, asked: Asked, missing: Mapping[
     cells = [cell for cell in suite.cells if cell.framework not in missing]
     for name, reason in missing.items():
         talk.print(f"Left out, {name}: {reason}", markup=False)
-    if not asked.dry_run and (saved := recover(campaign)):
-        talk.print(f"Recovered a finished run of {saved.cell.label()} that had not been written down.")
+    if not asked.dry_run:
+        report_recovery(campaign)
     history = campaign.store.finished(campaign.machine)
     digests = {cell: digest(campaign.bench.programme(cell)) for cell in cells}
     renewal = Renewal(again=asked.again, retry=asked.retry, digests=digests)
@@ -261,6 +266,17 @@ def _carry_out(suite: Suite, campaign: Campaign, asked: Asked, missing: Mapping[
     with Progress(talk, plan, expected) as progress:
         carry_out(plan, campaign, progress)
     _show(suite.cells, campaign, missing)
+
+
+def report_recovery(campaign: Campaign) -> None:
+    """Store what a killed netdyno had finished, and say so; or say why it could not be done."""
+    found = recover(campaign)
+    if found.record:
+        talk_console().print(
+            f"Recovered a finished run of {found.record.cell.label()} that had not been written down."
+        )
+    if found.problem:
+        talk_console().print(f"Not recovered: {found.problem}. Its folder is kept.", markup=False)
 
 
 def _opening(name: str, count: int, plan: Plan, seconds: float) -> str:

@@ -8,6 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from netdyno.bench.campaign import Campaign, carry_out
+from netdyno.bench.cells import Bench
+from netdyno.bench.plan import make_learning_plan
+from netdyno.bench.revision import find_revision
+from netdyno.bench.settings import Settings
+from netdyno.bench.suites import default_framework
 from netdyno.cli.command import one_command
 from netdyno.cli.options import (
     HOW,
@@ -25,8 +31,8 @@ from netdyno.cli.options import (
     store_location,
     threads_of,
 )
-from netdyno.data.item import SPLITS
-from netdyno.data.packing import PACKED, make_ready
+from netdyno.cli.run import report_recovery
+from netdyno.data.packing import PACKED
 from netdyno.devices.environment import Environment
 from netdyno.devices.machine import Machine, describe_machine, machine_id
 from netdyno.devices.nvidia.gpus import visible_gpus
@@ -34,21 +40,17 @@ from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Given, find_interpreter, locate, read_given
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import find_spec, specs
-from netdyno.harness.complete import Bench
-from netdyno.harness.courses import Curriculum, Files, Goal, carry_out_courses
-from netdyno.harness.feeding import food_of
-from netdyno.harness.folder import RunFolders, only_measurement
-from netdyno.harness.revision import find_revision
-from netdyno.harness.run import Campaign
-from netdyno.harness.settings import Settings
-from netdyno.harness.suites import default_framework
-from netdyno.harness.worker_file import pack_worker
+from netdyno.graph.wire import digest
 from netdyno.report.terminal.console import data_console, print_json, talk_console
 from netdyno.report.terminal.learning import learning_tables
 from netdyno.report.terminal.progress import Packing, TrainingProgress
 from netdyno.results.cell import Cell
-from netdyno.results.course import TRAINED, course_results, to_json
-from netdyno.results.store import open_store
+from netdyno.results.course import TRAINED, Course, course_results, to_json
+from netdyno.results.store import Store, open_store
+from netdyno.runtime.folders import RunFolders, only_measurement
+from netdyno.runtime.worker_file import pack_worker
+from netdyno.workloads.inputs import Inputs, prepare_inputs
+from netdyno.workloads.learn import Goal
 
 MOST_EPOCHS = 100  # while an accuracy is sought and nobody says how long to try
 
@@ -114,18 +116,18 @@ def train(
     """Train on real data to a goal; print accuracy on the test split, seconds, joules and cost."""
     machine = describe_machine()
     bench = Bench(threads=threads_of(machine), folder=Path.cwd(), framework=default_framework())
-    asked = _Asked(bench=bench, machine=machine, given=read_given(python or ()), deadline_s=deadline)
-    wish = _said(
+    given = read_given(python or ())
+    fields = _said(
         network=network, dataset=dataset, batch=batch, precision=precision, execution=execution, threads=threads,
         device=device_of(gpus, cpu, len(machine.gpus)), data=PACKED,
     )  # fmt: skip
     goal, count = read_goal(epochs, steps, until), _positive("--seeds", seeds)
-    cells = [bench.complete({**wish, "framework": name}) for name in _frameworks(framework, asked.given)]
-    files, every = _files(bench, cells[0], source, evaluate_every)
-    curriculum = Curriculum(
-        cells=cells, seeds=count, goal=goal, files=files, evaluate_every=every, again=again
+    cells = [bench.complete({**fields, "framework": name}) for name in _frameworks(framework, given)]
+    asked = Asked(
+        cells=cells, seeds=count, goal=goal, source=source, evaluate_every=evaluate_every, again=again, bench=bench,
+        machine=machine, given=given, deadline_s=deadline,
     )  # fmt: skip
-    _take(curriculum, asked, store_location(context), Telling(json=json, price_per_hour=price_per_hour))
+    _learn(asked, store_location(context), Telling(json=json, price_per_hour=price_per_hour))
 
 
 def read_goal(epochs: float | None, steps: int | None, until: str | None) -> Goal:
@@ -162,57 +164,66 @@ def _frameworks(said: Sequence[str] | None, given: Given) -> list[str]:
     return usable
 
 
-def _files(bench: Bench, cell: Cell, source: str | None, every: int | None) -> tuple[Files, int]:
-    """The packed splits to learn from, made now if the source is here in another format; and how many steps an
-    evaluation comes after, an epoch's if nobody says."""
-    entry = bench.entry(cell.network, cell.dataset)
-    if every is not None:
-        _positive("--evaluate-every", every)
-    with Packing(talk_console()) as packing:
-        ready = make_ready(home(), source or entry.dataset, PACKED, packing.packed)
-    train_file, test_file = (ready.packed_file(split) for split in SPLITS)
-    transforms = food_of(entry, ready).transforms
-    files = Files(source=ready.source, train=train_file, test=test_file, transforms=transforms)
-    return files, every or max(1, math.ceil(ready.about.count / cell.batch))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """What a campaign needs before there is a store."""
+class Asked:
+    """What is to be learned, how often and from what."""
 
+    cells: Sequence[Cell]
+    seeds: int
+    goal: Goal
+    source: str | None
+    evaluate_every: int | None
+    again: bool
     bench: Bench
     machine: Machine
     given: Given
     deadline_s: float
 
 
-def _take(curriculum: Curriculum, asked: _Asked, location: str, telling: Telling) -> None:
-    interpreters = {
-        cell.framework: find_interpreter(find_spec(cell.framework), asked.given) for cell in curriculum.cells
-    }
+def _learn(asked: Asked, location: str, telling: Telling) -> None:
+    if asked.evaluate_every is not None:
+        _positive("--evaluate-every", asked.evaluate_every)
+    with Packing(talk_console()) as packing:
+        inputs = prepare_inputs(asked.cells, asked.bench.entry_of, home(), packing.packed, asked.source)
+    source = next(iter(inputs.values())).ready.source
     with only_measurement(home()), open_store(location) as store:
-        campaign = Campaign(
-            bench=asked.bench,
-            store=store,
-            folders=RunFolders(home=home(), store_name=location),
-            settings=Settings(deadline_s=asked.deadline_s),
-            worker=pack_worker(home() / "workers"),
-            interpreters=interpreters,
-            machine=machine_id(asked.machine),
-            gpus=visible_gpus()[:1],
-            environment=Environment(machine=asked.machine, revision=find_revision(Path.cwd())).as_json(),
-        )
+        campaign = _campaign(asked, inputs, store, location)
+        report_recovery(campaign)
+        digests = {cell: digest(asked.bench.programme(cell)) for cell in asked.cells}
+        kept = [] if asked.again else _wanted(store.courses(campaign.machine), asked, source)
         with TrainingProgress(talk_console()) as progress:
-            carry_out_courses(curriculum, campaign, progress)
-        wanted = set(curriculum.cells)
-        courses = [c for c in store.courses(campaign.machine) if c.cell in wanted]
-    _show(curriculum, courses, telling)
+            carry_out(make_learning_plan(asked.cells, asked.seeds, kept, digests), campaign, progress)
+        courses = _wanted(store.courses(campaign.machine), asked, source)
+    _show(courses, telling)
 
 
-def _show(curriculum: Curriculum, courses: Sequence[Any], telling: Telling) -> None:
-    goal, source = curriculum.goal.words(), curriculum.files.source
-    asked = [c for c in courses if (c.goal, c.source) == (goal, source) and c.seed <= curriculum.seeds]
-    results = course_results(asked)
+def _campaign(asked: Asked, inputs: Inputs, store: Store, location: str) -> Campaign:
+    names = {cell.framework for cell in asked.cells}
+    return Campaign(
+        bench=asked.bench,
+        store=store,
+        folders=RunFolders(home=home(), store_name=location),
+        settings=Settings(deadline_s=asked.deadline_s),
+        archive=pack_worker(home() / "workers"),
+        interpreters={name: find_interpreter(find_spec(name), asked.given) for name in names},
+        machine=machine_id(asked.machine),
+        workload="learn",
+        goal=asked.goal.words(),
+        evaluate_every=asked.evaluate_every,
+        inputs=inputs,
+        gpus=visible_gpus()[:1],
+        environment=Environment(machine=asked.machine, revision=find_revision(Path.cwd())).as_json(),
+    )
+
+
+def _wanted(courses: Sequence[Course], asked: Asked, source: str) -> list[Course]:
+    """Those of the requested cells, goal, source and seeds."""
+    cells, goal = set(asked.cells), asked.goal.words()
+    return [c for c in courses if c.cell in cells and (c.goal, c.source) == (goal, source) and c.seed <= asked.seeds]
+
+
+def _show(courses: Sequence[Course], telling: Telling) -> None:
+    results = course_results(courses)
     if telling.json:
         print_json([to_json(result, telling.price_per_hour) for result in results])
     else:

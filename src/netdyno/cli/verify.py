@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from netdyno.bench.cells import Bench
+from netdyno.bench.suites import default_framework
 from netdyno.cli.command import one_command
 from netdyno.cli.options import (
     HOW,
@@ -28,18 +30,16 @@ from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Given, find_interpreter, locate, read_given
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import Spec, find_spec, specs
-from netdyno.harness.complete import Bench
-from netdyno.harness.proof import proof_json
-from netdyno.harness.references import References
-from netdyno.harness.request import ProofCase, ProofManner
-from netdyno.harness.suites import default_framework
-from netdyno.harness.verify import Candidate, Prover
-from netdyno.harness.worker_file import pack_worker
 from netdyno.report.terminal.console import data_console, print_json, talk_console
 from netdyno.report.terminal.progress import duration
 from netdyno.report.terminal.proofs import proof_matrix, proofs_table
 from netdyno.results.proof import Proof
 from netdyno.results.store import open_store
+from netdyno.runtime.worker import Setup
+from netdyno.runtime.worker_file import pack_worker
+from netdyno.workloads.prove import Candidate, Prover
+from netdyno.workloads.references import ProofCase, References
+from netdyno.workloads.tolerance import proof_json
 from netdyno.zoo.catalog import entries, find_network, resolve
 from netdyno.zoo.entry import CNN, Entry, reduced
 
@@ -98,15 +98,13 @@ def verify(
     """
     machine = describe_machine()
     device = device_of(gpus, cpu, len(machine.gpus))
-    manner = ProofManner(
-        role="candidate", device=device, precision=precision, execution=execution or "", threads=threads_of(machine)
-    )
+    setup = Setup(device=device, precision=precision, execution=execution or "", threads=threads_of(machine))
     given = read_given(python or ())
     chosen, missing = _everything(given) if every else (_chosen(framework, given), {})
     candidates = []
     for spec in chosen:
         try:
-            candidates.append(_candidate(spec, given, manner))
+            candidates.append(_candidate(spec, given, setup))
         except NetdynoError as error:
             if not every:
                 raise
@@ -114,7 +112,7 @@ def verify(
     scratch = home() / "scratch"
     scratch.mkdir(exist_ok=True)
     prover = Prover(
-        worker=pack_worker(home() / "workers"),
+        archive=pack_worker(home() / "workers"),
         python=Path(sys.executable),
         scratch=scratch,
         references=References(folder=home() / "references"),
@@ -176,17 +174,17 @@ def _chosen(names: list[str] | None, given: Given) -> list[Spec]:
     return chosen
 
 
-def _candidate(spec: Spec, pythons: Given, manner: ProofManner) -> Candidate:
-    execution = manner.execution or spec.executions[0]
+def _candidate(spec: Spec, pythons: Given, setup: Setup) -> Candidate:
+    execution = setup.execution or spec.executions[0]
     for field, value, possible in (
-        ("execution", execution, spec.executions_on(manner.device)),
-        ("precision", manner.precision, spec.precisions),
-        ("device", manner.device, spec.devices),
+        ("execution", execution, spec.executions_on(setup.device)),
+        ("precision", setup.precision, spec.precisions),
+        ("device", setup.device, spec.devices),
     ):
         if value not in possible:
             raise NetdynoError(f"{spec.name} has no {field} '{value}': expected one of {', '.join(possible)}.")
     return Candidate(
-        spec=spec, interpreter=find_interpreter(spec, pythons), manner=replace(manner, execution=execution)
+        spec=spec, interpreter=find_interpreter(spec, pythons), setup=replace(setup, execution=execution)
     )
 
 

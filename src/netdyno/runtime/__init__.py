@@ -1,1 +1,1 @@
-"""Running groups of worker processes and reading what they and the machine did."""
+"""How a task is carried out by worker processes: folders, launching, watching, judging."""

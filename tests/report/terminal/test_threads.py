@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 from tests.results.samples import make_cell, make_record, make_samples
 
+from netdyno.bench.cells import Bench
+from netdyno.bench.suite import read_suite
+from netdyno.bench.suites import find_suite
 from netdyno.frameworks.spec import specs
-from netdyno.harness.complete import Bench
-from netdyno.harness.suite import read_suite
-from netdyno.harness.suites import find_suite
 from netdyno.report.published.survey import published_thread_times
 from netdyno.report.terminal.threads import thread_tables
 from netdyno.results.result import results_of

@@ -1,6 +1,7 @@
 """A worker that misbehaves on demand: NETDYNO_SCRIPT is JSON, {"batch": "what happens"}.
 
 A number as what happens is the seconds that a step takes; a missing batch trains like the null adapter.
+NETDYNO_RANKS is the same by rank.
 """
 
 import json
@@ -19,12 +20,21 @@ def versions():
 
 
 def build(job):
-    script = json.loads(os.environ.get("NETDYNO_SCRIPT", "{}"))
-    what = script.get(str(job.program.inputs[0].shape[0]), "train")
+    what = _script("NETDYNO_RANKS").get(str(_rank()))
+    what = what or _script("NETDYNO_SCRIPT").get(str(job.program.inputs[0].shape[0]), "train")
     if isinstance(what, float):
         return paced.Paced(null.build(job), what)
     BEHAVIOURS[what]()
     return null.build(job)
+
+
+def _script(variable):
+    return json.loads(os.environ.get(variable, "{}"))
+
+
+def _rank():
+    with open(sys.argv[1]) as file:
+        return json.load(file)["rank"]
 
 
 def _say(**event):
@@ -102,6 +112,22 @@ def _device_out_of_memory():
     raise RuntimeError("Device out of memory while trying to allocate 12 GiB")
 
 
+def _fail_and_stay():
+    _say(event="failed", at=0.0, reason="gave up but stays")
+    _hang_stubbornly()
+
+
+def _done_then_crash():
+    _say(event="done", at=0.0)
+    _crash()
+
+
+def _flood_events():
+    with open(sys.argv[2], "a") as file:
+        while True:
+            file.write(json.dumps({"event": "first_step", "at": 0.0, "seconds": 1.0}) + "\n")
+
+
 def _killed():
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -139,6 +165,9 @@ BEHAVIOURS = {
     "out of memory": _out_of_memory,
     "device out of memory": _device_out_of_memory,
     "killed": _killed,
+    "fail and stay": _fail_and_stay,
+    "flood events": _flood_events,
+    "done then crash": _done_then_crash,
     "raise": _raise,
     "cannot": _cannot,
     "train": _train,

@@ -2,20 +2,21 @@
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
 from rich.console import Console
 from rich.status import Status
 
-from netdyno.harness.plan import Plan, PlannedRun
+from netdyno.bench.plan import Plan, PlannedRun
 from netdyno.report.figures import LEARN, LEARNED, course_figures, run_head
 from netdyno.report.names import short_name, short_reason
 from netdyno.report.terminal.tables import how
 from netdyno.report.vocabulary import Wording, wording
 from netdyno.results.cell import Cell
 from netdyno.results.course import Course
-from netdyno.results.record import Record
 from netdyno.results.words import number
+from netdyno.runtime.observer import Step
+from netdyno.workloads.probe import Choice
+from netdyno.workloads.workload import AnyRecord
 
 DRAW_EVERY_S = 1.0
 
@@ -43,16 +44,16 @@ class Progress:
         if self._status:
             self._status.stop()
 
-    def started(self, run: PlannedRun, folder: Path) -> None:
+    def started(self, step: Step) -> None:
         self._started_at = time.monotonic()
-        self._line = _cell_line(run.cell)
+        self._line = _cell_line(step.cell)
         self._draw()
 
     def polled(self) -> None:
         if self._status and time.monotonic() - self._drawn_at >= DRAW_EVERY_S:
             self._draw()
 
-    def ended(self, record: Record) -> None:
+    def ended(self, record: AnyRecord) -> None:
         took_s = time.monotonic() - self._started_at
         run = self._plan.runs[self._done]
         for later in self._plan.runs[self._done + 1 :]:
@@ -81,6 +82,7 @@ class Compiling:
         self._console = console
         self._status = Status("compiling ahead", console=console, refresh_per_second=1)
         self._started_at = time.monotonic()
+        self._done = self._all = 0
 
     def __enter__(self) -> "Compiling":
         if self._console.is_terminal:
@@ -90,12 +92,19 @@ class Compiling:
     def __exit__(self, *_: object) -> None:
         self._status.stop()
 
-    def compiled(self, done: int, of: int) -> None:
-        took_s = time.monotonic() - self._started_at
-        left = f" · about {duration(took_s * (of - done) / done)} left" if done else ""
-        self._status.update(f"compiling ahead: {done} of {of} cells{left}")
-        if done == of:
-            self._console.print(f"Compiled {of} cells ahead ({duration(took_s)}).")
+    def started(self, step: Step) -> None:
+        self._all += 1
+
+    def polled(self) -> None:
+        took_s, waiting = time.monotonic() - self._started_at, self._all - self._done
+        left = f" · about {duration(took_s * waiting / self._done)} left" if self._done else ""
+        self._status.update(f"compiling ahead: {self._done} of {self._all} cells{left}")
+
+    def ended(self, choice: Choice | None) -> None:
+        self._done += 1
+        if self._done == self._all:
+            took_s = time.monotonic() - self._started_at
+            self._console.print(f"Compiled {self._all} cells ahead ({duration(took_s)}).")
 
 
 class TrainingProgress:
@@ -116,17 +125,18 @@ class TrainingProgress:
     def __exit__(self, *_: object) -> None:
         self._status.stop()
 
-    def started(self, cell: Cell, seed: int, left: int) -> None:
-        self._left = left
+    def started(self, step: Step) -> None:
+        self._left = step.left
         self._started_at = time.monotonic()
-        self._line = f"{_cell_line(cell)}, seed {seed}"
+        self._line = f"{_cell_line(step.cell)}, seed {step.number}"
         self._draw()
 
     def polled(self) -> None:
         if time.monotonic() - self._drawn_at >= DRAW_EVERY_S:
             self._draw()
 
-    def ended(self, course: Course) -> None:
+    def ended(self, course: AnyRecord) -> None:
+        assert isinstance(course, Course)
         self._done += 1
         took = duration(time.monotonic() - self._started_at)
         place = f"[{self._done}/{self._done + self._left - 1}]"
@@ -177,7 +187,9 @@ def _cell_line(cell: Cell) -> str:
     return f"{short_name(cell.network)}/{cell.dataset} {cell.framework} {how(cell)} b{cell.batch}"
 
 
-def _outcome(record: Record) -> str:
+def _outcome(record: AnyRecord) -> str:
+    if isinstance(record, Course):
+        return _learned(record)
     if record.outcome != "measured":
         return f"{record.outcome}: {short_reason(record.reason)}"
     head = run_head(record)

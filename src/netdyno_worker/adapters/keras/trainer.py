@@ -14,8 +14,8 @@ from netdyno_worker.adapters.keras.optimizers import make_optimizer
 from netdyno_worker.adapters.keras.training import LossModel, Seen, TargetModel
 from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
-from netdyno_worker.batches import synthetic_batch
 from netdyno_worker.contract import Trainer, Unsupported
+from netdyno_worker.feed.batches import synthetic_batch
 
 BACKEND = keras.config.backend()
 # The part that differs by backend: where values live, how a step is called, how a gradient is taken.

@@ -14,8 +14,8 @@ from netdyno_worker.adapters.kit.pipeline import filled_inputs
 from netdyno_worker.adapters.pytorch.capture import Captured
 from netdyno_worker.adapters.pytorch.feed import feeder
 from netdyno_worker.adapters.pytorch.updates import COMPILED, NARROW, Function, Update
-from netdyno_worker.batches import synthetic_batch
 from netdyno_worker.contract import Trainer, Unsupported
+from netdyno_worker.feed.batches import synthetic_batch
 
 # None in a torch before 1.5, which has neither layouts nor any later feature that this adapter uses.
 CHANNELS_LAST = getattr(torch, "channels_last", None)

@@ -1,0 +1,1 @@
+"""How a matrix of cells is measured: suite, plan, campaign, and the searches before them."""

@@ -1,0 +1,252 @@
+"""How a plan is carried out: a fresh group of workers per run, one record per run, stored as soon as it ends."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from netdyno.bench.cells import FASTEST, Bench
+from netdyno.bench.plan import Plan, PlannedRun
+from netdyno.bench.search.fastest import find_fastest
+from netdyno.bench.settings import Settings
+from netdyno.devices.monitor.client import monitoring
+from netdyno.devices.monitor.trace import TRACE
+from netdyno.frameworks.environments import Interpreter
+from netdyno.frameworks.spec import find_spec
+from netdyno.graph.cost import totals
+from netdyno.graph.wire import digest
+from netdyno.protocol.event_log import read_bounded
+from netdyno.protocol.request import Request
+from netdyno.results.cell import Cell
+from netdyno.results.course import Course
+from netdyno.results.store import Store
+from netdyno.runtime.folders import RunFolders
+from netdyno.runtime.observer import Observer, Step
+from netdyno.runtime.standby import Ready, Standby, may_stand_by
+from netdyno.runtime.task import Task, finished
+from netdyno.runtime.watch import Ending
+from netdyno.runtime.worker import Worker, inherited_variables
+from netdyno.workloads import find_workload
+from netdyno.workloads.inputs import Inputs, input_key
+from netdyno.workloads.probe import Choice, earlier_choice
+from netdyno.workloads.workload import SYNTHETIC, AnyRecord, Job, RunFacts
+
+FACTS = "run.json"  # in a run's folder
+MOST_FACTS_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """Everything a plan needs beside itself."""
+
+    bench: Bench
+    store: Store
+    folders: RunFolders
+    settings: Settings
+    archive: Path  # the packed worker
+    interpreters: Mapping[str, Interpreter]  # by framework
+    machine: str
+    workload: str = "train"
+    goal: str = ""  # of a workload that has one
+    evaluate_every: int | None = None  # steps
+    gpus: tuple[int, ...] = ()  # as the monitor numbers them, in the order in which frameworks see them
+    inputs: Inputs = field(default_factory=dict)  # what cells with real data are fed
+    choices: Mapping[Cell, Choice] = field(default_factory=dict)  # executions that were found fastest already
+    environment: Mapping[str, object] = field(default_factory=dict)
+
+    def worker(self, cell: Cell) -> Worker:
+        """Who carries out a request for the cell."""
+        return Worker.of(find_spec(cell.framework), self.interpreters[cell.framework], self.archive)
+
+    def task(self, cell: Cell, request: Request, folder: Path) -> Task:
+        """A request for the cell, carried out in a folder."""
+        gpus = self.gpus if cell.device == "cuda" else ()
+        return Task(
+            worker=self.worker(cell),
+            request=request,
+            folder=folder,
+            deadline_s=self.settings.deadline_s,
+            gpus=gpus,
+        )
+
+    def surroundings(self, cell: Cell) -> dict[str, object]:
+        """What a record of the cell says about the machine and its environment."""
+        return {**self.environment, "variables": inherited_variables(find_spec(cell.framework))}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery:
+    """What became of a run that was in flight when netdyno was killed; both empty if there was nothing to recover."""
+
+    record: AnyRecord | None = None
+    problem: str = ""
+
+
+def carry_out(plan: Plan, campaign: Campaign, observer: Observer[AnyRecord]) -> list[AnyRecord]:
+    """Make every run of the plan; a record is in the store before the next run starts."""
+    records: list[AnyRecord] = []
+    idle_w = None
+    with Standby[RunFacts]() as standby:
+        for place, run in enumerate(plan.runs):
+            following = plan.runs[place + 1] if place + 1 < len(plan.runs) else None
+            ready = standby.take()
+            folder = ready.task.folder if ready else campaign.folders.make(run.cell.label())
+            observer.started(Step(cell=run.cell, number=run.number, left=len(plan.runs) - place, folder=folder))
+            ready = ready or _make_ready(run, folder, campaign, observer.polled)
+            record = _carry_out_one(ready, campaign, idle_w, _on_poll(ready, following, standby, campaign, observer))
+            idle_w = record.readings.get("idle_w", idle_w)
+            keep(record, campaign.store)
+            campaign.folders.forget()
+            observer.ended(record)
+            records.append(record)
+    return records
+
+
+def recover(campaign: Campaign) -> Recovery:
+    """Store the run that had ended when netdyno was killed before storing it.
+
+    It is set aside before anything of it is read, so that nothing in it can stop the runs to come.
+    """
+    aside = campaign.folders.set_aside()
+    if aside is None:
+        return Recovery()
+    name = aside.folder.name if aside.folder else aside.pointer.name
+    found = Recovery(problem=f"the run in flight, {name}, ended netdyno each time it was read")
+    if not aside.is_hopeless:
+        try:
+            found = Recovery(record=_stored_now(aside.folder, campaign) if aside.folder else None)
+        except Exception as error:  # whatever a killed run left must not stop the runs to come
+            found = Recovery(problem=f"the run in flight, {name}, could not be recovered: {error or repr(error)}")
+    aside.forget()
+    return found
+
+
+def keep(record: AnyRecord, store: Store) -> None:
+    """Store a record: it is on disk when this returns."""
+    if isinstance(record, Course):
+        store.add_course(record)
+    else:
+        store.add(record)
+
+
+def _stored_now(folder: Path, campaign: Campaign) -> AnyRecord | None:
+    """The record of a run that had said its last word and is not stored yet."""
+    if not (folder / FACTS).exists():
+        return None
+    facts = msgspec.json.decode(read_bounded(folder / FACTS, MOST_FACTS_BYTES) or b"", type=RunFacts)
+    ended = finished(folder, Ending(exit_codes=(0,) * facts.ranks))
+    if any(log.last is None for log in ended.logs) or campaign.store.has(folder.name):
+        return None
+    record = find_workload(facts.workload).record(facts, ended, _now())
+    keep(record, campaign.store)
+    return record
+
+
+def _carry_out_one(
+    ready: Ready[RunFacts], campaign: Campaign, idle_w: float | None, on_poll: Callable[[], None]
+) -> AnyRecord:
+    task = ready.task
+    with monitoring(task.folder / TRACE, task.gpus) as monitor:
+        facts = replace(ready.about, started_at=_now(), launched=time.monotonic(), idle_w=idle_w)
+        (task.folder / FACTS).write_bytes(msgspec.json.format(msgspec.json.encode(facts), indent=1))
+        campaign.folders.point_at(task.folder)
+        group = ready.begin()
+        monitor.watch(group.pids)
+        ended = task.watch(group, on_poll)
+    return find_workload(facts.workload).record(facts, ended, _now())
+
+
+def _on_poll(
+    ready: Ready[RunFacts],
+    following: PlannedRun | None,
+    standby: Standby[RunFacts],
+    campaign: Campaign,
+    observer: Observer[AnyRecord],
+) -> Callable[[], None]:
+    """What is done again and again while a run goes on; the first time, the next one's worker is started."""
+    waiting = [following] if following and _may_stand_by(following, campaign) else []
+
+    def poll() -> None:
+        if waiting:
+            run = waiting.pop()
+            standby.hold(lambda: _make_ready(run, campaign.folders.make(run.cell.label()), campaign, observer.polled))
+        standby.keep_still_after_first_step_in(ready.task.folder)
+        observer.polled()
+
+    return poll
+
+
+def _may_stand_by(run: PlannedRun, campaign: Campaign) -> bool:
+    """Not where its execution is still to be found, which takes the device."""
+    spec = find_spec(run.cell.framework)
+    able = run.cell.device == "cuda" and spec.imports_without_device and spec.program is None
+    known = run.cell.execution != FASTEST or _known_choice(run, campaign) is not None
+    return able and may_stand_by(campaign.settings.seconds) and known
+
+
+def _make_ready(run: PlannedRun, folder: Path, campaign: Campaign, on_poll: Callable[[], None]) -> Ready[RunFacts]:
+    """Write the run's requests, and collect what its record will need."""
+    request, facts = _describe(run, campaign)
+    if run.cell.execution == FASTEST:
+        choice = _known_choice(run, campaign) or _find_choice(run, folder, campaign, on_poll)
+        request = msgspec.structs.replace(request, execution=choice.execution)
+        facts = replace(facts, choice=choice.for_record())
+    task = campaign.task(run.cell, request, folder)
+    task.prepare()
+    return Ready(task=task, about=facts)
+
+
+def _describe(run: PlannedRun, campaign: Campaign) -> tuple[Request, RunFacts]:
+    cell, settings = run.cell, campaign.settings
+    programme, worker = campaign.bench.programme(cell), campaign.worker(cell)
+    entry = campaign.bench.entry_of(cell)
+    inputs = campaign.inputs[input_key(cell)] if cell.data != SYNTHETIC else None
+    job = Job(
+        cell=cell,
+        number=run.number,
+        programme=programme,
+        worker=worker,
+        timing=settings.timing(cell.device, entry.steps),
+        inputs=inputs,
+        goal=campaign.goal,
+        evaluate_every=campaign.evaluate_every,
+    )
+    request = find_workload(campaign.workload).request(job)
+    counted = totals(programme)
+    facts = RunFacts(
+        workload=campaign.workload,
+        cell=cell,
+        series=run.series,
+        number=run.number,
+        machine=campaign.machine,
+        target=settings.target,
+        graph_digest=digest(programme),
+        worker_hash=worker.hash,
+        goal=campaign.goal,
+        source=inputs.ready.source if inputs else "",
+        ranks=request.ranks,
+        environment=campaign.surroundings(cell),
+        cost={name: getattr(counted, name) for name in counted.__slots__},
+    )
+    return request, facts
+
+
+def _known_choice(run: PlannedRun, campaign: Campaign) -> Choice | None:
+    """The execution of a cell that wants the fastest, where it was found already: in its series, or ahead."""
+    where = {**run.cell.as_dict(), "series": run.series}
+    return earlier_choice(campaign.store.records(where, machine=campaign.machine)) or campaign.choices.get(run.cell)
+
+
+def _find_choice(run: PlannedRun, folder: Path, campaign: Campaign, on_poll: Callable[[], None]) -> Choice:
+    """Try each execution, in a folder of its own below the run's."""
+    worker, programme = campaign.worker(run.cell), campaign.bench.programme(run.cell)
+    return find_fastest(
+        run.cell, programme, worker, lambda request: campaign.task(run.cell, request, folder / "fastest").run(on_poll)
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

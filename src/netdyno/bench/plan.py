@@ -1,0 +1,86 @@
+"""Which runs are still to be made, in which order, and about how long they take."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from netdyno.bench.settings import Settings
+from netdyno.results.cell import Cell
+from netdyno.results.course import Course
+from netdyno.results.store import Finished
+
+START_S = 10.0  # a guess for starting a process, importing a framework and building, until a run has shown it
+BAD = ("failed", "crashed", "timed out")
+
+History = Mapping[str, Sequence[Finished]]
+"""What is finished of each cell, by its key, oldest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRun:
+    """Run `number` of a cell's series."""
+
+    cell: Cell
+    series: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Runs in the order in which they are made, and how many were finished before."""
+
+    runs: tuple[PlannedRun, ...]
+    finished: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renewal:
+    """When a cell's finished runs do not count: to be repeated, failed and to be retried, or of another graph."""
+
+    again: bool
+    retry: bool
+    digests: Mapping[Cell, str]
+
+    def wanted(self, cell: Cell, done: Sequence[Finished], runs: int) -> bool:
+        """Whether to begin a new series. One that --again began and that was cut off is continued."""
+        changed = any(run.graph_digest != self.digests[cell] for run in done)
+        failed = any(run.outcome in BAD for run in done)
+        return changed or (self.retry and failed) or (self.again and len(done) >= runs)
+
+
+def make_plan(cells: Sequence[Cell], settings: Settings, history: History, renewal: Renewal) -> Plan:
+    """Rounds over all cells, each round in its own seeded random order, so that drift favours nobody."""
+    missing = [_missing(cell, settings.runs, history.get(cell.key(), ()), renewal) for cell in cells]
+    order = random.Random(settings.seed)
+    runs: list[PlannedRun] = []
+    for round_number in range(settings.runs):
+        ready = [numbers[round_number] for numbers in missing if round_number < len(numbers)]
+        order.shuffle(ready)
+        runs += ready
+    return Plan(runs=tuple(runs), finished=len(cells) * settings.runs - len(runs))
+
+
+def make_learning_plan(
+    cells: Sequence[Cell], seeds: int, finished: Iterable[Course], digests: Mapping[Cell, str]
+) -> Plan:
+    """A run for each seed, the cells in turn. Those among `finished` that are over and of the same graph are kept."""
+    over = {(c.cell, c.seed) for c in finished if c.is_over and c.graph_digest == digests.get(c.cell)}
+    wanted = [(cell, seed) for seed in range(1, seeds + 1) for cell in cells]
+    runs = [PlannedRun(cell=cell, series=1, number=seed) for cell, seed in wanted if (cell, seed) not in over]
+    return Plan(runs=tuple(runs), finished=len(wanted) - len(runs))
+
+
+def expected_s(run: PlannedRun, settings: Settings, history: History) -> float:
+    """Seconds the run will take: as long as the cell's last one, or a guess."""
+    earlier = history.get(run.cell.key(), ())
+    return earlier[-1].took_s if earlier else START_S + 2 * settings.seconds
+
+
+def _missing(cell: Cell, runs: int, finished: Sequence[Finished], renewal: Renewal) -> list[PlannedRun]:
+    """What the series worked at last lacks, or the whole of a new one."""
+    series = finished[-1].series if finished else 1
+    done = [run for run in finished if run.series == series]
+    if done and renewal.wanted(cell, done, runs):
+        series, done = max(run.series for run in finished) + 1, []
+    numbers = set(range(1, runs + 1)) - {run.number for run in done}
+    return [PlannedRun(cell=cell, series=series, number=number) for number in sorted(numbers)]

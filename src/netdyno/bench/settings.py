@@ -1,0 +1,43 @@
+"""How carefully a cell is measured: runs, seconds, target and the time a run may take."""
+
+from dataclasses import dataclass
+
+from netdyno.errors import NetdynoError
+from netdyno.protocol.request import Timing
+
+BLOCK_S = {"cpu": 0.2, "cuda": 0.25}  # on an accelerator, long against the filling and draining of its queue
+LEAST_BLOCKS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """`seconds` caps the timed part of a run and, separately, its warm-up; `target` is the relative half-width of the
+    median's 95 % interval at which a run stops earlier; a run without a last word ends after `deadline_s`."""
+
+    runs: int = 3
+    seconds: float = 10.0
+    target: float = 0.005
+    deadline_s: float = 900.0
+    seed: int = 0
+    split: bool = False  # time forward, backward and update apart, after the rest
+    published_steps: bool = False  # time as many steps as the thesis did, sure or not, if `seconds` allow
+
+    def __post_init__(self) -> None:
+        for name in ("runs", "seconds", "target", "deadline_s"):
+            value = getattr(self, name)
+            if not value > 0:
+                raise NetdynoError(f"{name}: expected a number over 0, received {value}.")
+        if self.seed < 0:
+            raise NetdynoError(f"seed: expected 0 or more, received {self.seed}.")
+
+    def timing(self, device: str, published_steps: int = 0) -> Timing:
+        """What the worker's loop needs; `published_steps` are those of the network's entry."""
+        return Timing(
+            block_s=min(BLOCK_S[device], self.seconds / LEAST_BLOCKS),
+            warmup_cap_s=self.seconds,
+            seconds=self.seconds,
+            target=self.target,
+            least_blocks=LEAST_BLOCKS,
+            steps=published_steps if self.published_steps else 0,
+            split=self.split,
+        )

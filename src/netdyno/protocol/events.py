@@ -1,0 +1,198 @@
+"""The events of a worker: one JSON object a line, distinguished by the field "event"."""
+
+import re
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from netdyno.protocol.fields import (
+    Count,
+    Duration,
+    Name,
+    Number,
+    Positive,
+    Scalar,
+    Seconds,
+    Settings,
+    Share,
+    Text,
+)
+
+Losses = Annotated[dict[Name, Number | None], Meta(max_length=1_000)]
+Errors = dict[Name, Number | None]
+"""Relative errors by tensor; null for one that is not finite."""
+Stages = Annotated[dict[Name, Seconds], Meta(max_length=100)]
+
+
+def _tag(class_name: str) -> str:
+    """`FirstStep` is written as `first_step`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", class_name).lower()
+
+
+class Event(Struct, frozen=True, kw_only=True, tag_field="event", tag=_tag):
+    """`at` is the system's monotonic clock in seconds, which host and worker share."""
+
+    at: Seconds
+
+
+class Hello(Event, frozen=True, kw_only=True):
+    """The adapter is imported."""
+
+    protocol: Count
+    versions: Annotated[dict[Name, Text], Meta(max_length=200)]
+    worker: Name = ""
+    python: Name = ""
+    pid: Count | None = None
+
+
+class Built(Event, frozen=True, kw_only=True):
+    """The network is built and its weights are loaded."""
+
+    seconds: Seconds
+    weights: Name  # a digest of the initial values
+    settings: Settings = {}
+    parameters: Count = 0
+    host_peak_bytes: Count | None = None
+
+
+class FirstStep(Event, frozen=True, kw_only=True):
+    """The first step is timed separately: compilation and autotuning happen in it."""
+
+    seconds: Seconds
+
+
+class Loss(Event, frozen=True, kw_only=True):
+    """The loss of each update; null for one that is not finite."""
+
+    when: Literal["first", "last"]
+    losses: Losses
+
+
+class Warmup(Event, frozen=True, kw_only=True):
+    """The warm-up has ended, because it was steady or at its cap; blocks are (steps, seconds)."""
+
+    steady: bool
+    blocks: Annotated[list[tuple[Positive, Duration]], Meta(max_length=1_000_000)] = []
+
+
+class Sample(Event, frozen=True, kw_only=True):
+    """One timed block."""
+
+    steps: Positive
+    seconds: Duration
+
+
+class Launch(Event, frozen=True, kw_only=True):
+    """Medians over steps that start with an empty queue: until step() returned, and until it was computed."""
+
+    asked_s: Seconds
+    computed_s: Seconds
+
+
+class Split(Event, frozen=True, kw_only=True):
+    """Seconds of each stage of a step, or why there are none."""
+
+    stages: Stages = {}
+    absent: Text = ""
+
+
+class Memory(Event, frozen=True, kw_only=True):
+    """Peaks so far; null where the framework cannot say."""
+
+    host_peak_bytes: Count | None = None
+    device_peak_bytes: Count | None = None
+    device_reserved_bytes: Count | None = None
+
+
+class Phases(Event, frozen=True, kw_only=True):
+    """A run on real data: computing and loading timed separately. Turns are (without feeding, with it)."""
+
+    compute_s: Duration
+    load_s: Duration
+    feed_s: Duration
+    loader: Stages
+    turns: Annotated[list[tuple[Duration, Duration]], Meta(max_length=1_000)] = []
+    notes: Annotated[dict[Name, Scalar], Meta(max_length=200)] = {}
+
+
+class Proof(Event, frozen=True, kw_only=True):
+    """One case compared with the oracle: errors by kind and tensor, or why it is unsupported."""
+
+    case: Name
+    errors: Annotated[dict[Name, Errors], Meta(max_length=20)] = {}
+    unsupported: Text = ""
+
+
+class Probe(Event, frozen=True, kw_only=True):
+    """One execution tried for a short time: its speed, or why there is none."""
+
+    execution: Name
+    seconds_per_step: Duration | None = None
+    absent: Text = ""
+
+
+class Evaluation(Event, frozen=True, kw_only=True):
+    """Accuracy and loss on the whole test split after so many steps; evaluating is not part of `train_s`."""
+
+    step: Count
+    train_s: Seconds
+    wall_s: Seconds
+    accuracy: Share
+    loss: Number | None
+    epoch: Seconds = 0.0
+    evaluate_s: Seconds = 0.0
+    correct: Count = 0
+    count: Count = 0
+
+
+class Trained(Event, frozen=True, kw_only=True):
+    """Learning has ended: how much was trained, and how long it took."""
+
+    steps: Count
+    items: Count
+    train_s: Seconds
+    wall_s: Seconds
+    loader: Stages = {}
+
+
+class Done(Event, frozen=True, kw_only=True):
+    """Last word: everything that was requested is done."""
+
+
+class Unsupported(Event, frozen=True, kw_only=True):
+    """Last word: the framework cannot do what was requested."""
+
+    reason: Text
+
+
+class OutOfMemory(Event, frozen=True, kw_only=True):
+    """Last word: the device or the host had no memory left."""
+
+    reason: Text
+
+
+class Failed(Event, frozen=True, kw_only=True):
+    """Last word: anything else that went wrong."""
+
+    reason: Text
+    traceback: Text = ""
+
+
+LastWord = Done | Unsupported | OutOfMemory | Failed
+AnyEvent = (
+    Hello
+    | Built
+    | FirstStep
+    | Loss
+    | Warmup
+    | Sample
+    | Launch
+    | Split
+    | Memory
+    | Phases
+    | Proof
+    | Probe
+    | Evaluation
+    | Trained
+    | LastWord
+)

@@ -1,0 +1,248 @@
+"""How well does a cell learn? Training on real data to a goal; the number of a run is its seed."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import netdyno
+from netdyno.data.item import SPLITS
+from netdyno.devices.monitor.trace import TRACE, read_trace
+from netdyno.errors import NetdynoError
+from netdyno.graph.evaluation import evaluation_of, needs_other_graph
+from netdyno.graph.model import Programme
+from netdyno.protocol import events
+from netdyno.protocol.event_log import EventLog
+from netdyno.protocol.request import SEED, EvaluationGraph, Folded, LearningPlan, LearnRequest
+from netdyno.results.course import SHORT, TRAINED, Course, Evaluation
+from netdyno.runtime.judge import DONE, FAILED
+from netdyno.runtime.readings.gpus import read_gpus
+from netdyno.runtime.readings.host import read_host
+from netdyno.runtime.readings.window import Readings, Window
+from netdyno.runtime.task import Finished
+from netdyno.runtime.worker import Setup, request_fields
+from netdyno.workloads import figures
+from netdyno.workloads.figures import LESS, MORE, Figure
+from netdyno.workloads.inputs import InputFiles
+from netdyno.workloads.train import settings_of, versions_of
+from netdyno.workloads.workload import Job, RunFacts
+
+ENERGY = "energy_j"
+GOAL = re.compile(r"(?:accuracy=(?P<accuracy>\S+) within )?(?P<unit>epochs|steps)=(?P<length>\S+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """When it is enough: so many epochs or steps, or an accuracy within them."""
+
+    epochs: float | None = None
+    steps: int | None = None
+    accuracy: float | None = None
+
+    def __post_init__(self) -> None:
+        lengths = [length for length in (self.steps, self.epochs) if length is not None]
+        _expect(len(lengths) == 1, "a goal", "either steps or epochs", f"{self.steps} and {self.epochs}")
+        _expect(0 < lengths[0] < math.inf, "steps or epochs", "a number over 0", lengths[0])
+        _expect(self.accuracy is None or 0 < self.accuracy <= 1, "accuracy", "a share in (0, 1]", self.accuracy)
+
+    @classmethod
+    def parse(cls, words: str) -> "Goal":
+        """The goal that `words()` wrote."""
+        found = GOAL.fullmatch(words)
+        try:
+            if found is None:
+                raise ValueError
+            accuracy = float(found["accuracy"]) if found["accuracy"] else None
+            steps = int(found["length"]) if found["unit"] == "steps" else None
+            epochs = float(found["length"]) if found["unit"] == "epochs" else None
+        except ValueError:
+            expected = "a goal such as 'epochs=1' or 'accuracy=0.985 within steps=900'"
+            raise NetdynoError(f"expected {expected}, received '{words[:100]}'.") from None
+        return cls(accuracy=accuracy, steps=steps, epochs=epochs)
+
+    def words(self) -> str:
+        """As it is stored and shown."""
+        length = f"steps={self.steps}" if self.steps is not None else f"epochs={self.epochs:g}"
+        return length if self.accuracy is None else f"accuracy={self.accuracy:g} within {length}"
+
+
+def goal_of(words: str) -> Goal:
+    """The goal in words; one epoch where there are none."""
+    return Goal.parse(words) if words else Goal(epochs=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Learn:
+    """Train a cell on real data to a goal."""
+
+    name: str = "learn"
+
+    def request(self, job: Job) -> LearnRequest:
+        return learn_request(job)
+
+    def record(self, facts: RunFacts, finished: Finished, ended_at: str) -> Course:
+        return course_of(facts, finished, ended_at)
+
+
+WORKLOAD = Learn()
+
+
+def learn_request(job: Job) -> LearnRequest:
+    """Train the cell's network on real data."""
+    _expect_classifier(job.cell.network, job.programme)
+    return LearnRequest(
+        **request_fields(job.worker, Setup.of(job.cell)),
+        seed=SEED + job.number,
+        cell=job.cell.as_dict(),
+        programme=job.worker.wire(job.programme),
+        plan=_plan(job),
+    )
+
+
+def learn_figures(facts: RunFacts, logs: Sequence[EventLog], readings: Mapping[str, float]) -> dict[str, Figure]:
+    """What a run that ended came to; the accuracy is that of the first rank, which evaluates."""
+    evaluations, trained = logs[0].all(events.Evaluation), logs[0].first(events.Trained)
+    train_s, wall_s = figures.trained_s(logs)
+    accuracy = evaluations[-1].accuracy if evaluations else None
+    return figures.by_name(
+        [
+            figures.find_figure("accuracy", "", MORE, accuracy),
+            figures.find_figure("train_time", "s", LESS, train_s),
+            figures.find_figure("wall_time", "s", LESS, wall_s),
+            figures.find_figure("steps", "steps", LESS, float(trained.steps) if trained else None),
+            figures.find_figure("energy", "J", LESS, readings.get(ENERGY)),
+        ]
+    )
+
+
+def headline(facts: RunFacts) -> str:
+    """What such a run is about: how accurate it is, or how long it took where the goal is an accuracy."""
+    return "accuracy" if goal_of(facts.goal).accuracy is None else "train_time"
+
+
+def course_of(facts: RunFacts, finished: Finished, ended_at: str) -> Course:
+    """Today's record of a learning run: its curve whatever its end, and how it ended."""
+    log = finished.log
+    curve, trained = _curve(log), log.first(events.Trained)
+    goal = goal_of(facts.goal)
+    outcome, reason = _outcome(finished, goal)
+    found = _read(finished, facts, trained) if trained else Readings()
+    return Course(
+        id=finished.folder.name,
+        cell=facts.cell,
+        machine=facts.machine,
+        goal=goal.words(),
+        source=facts.source,
+        seed=facts.number,
+        outcome=outcome,
+        reason=reason,
+        started_at=facts.started_at,
+        ended_at=ended_at,
+        curve=curve,
+        steps=trained.steps if trained else curve[-1].step if curve else 0,
+        train_s=trained.train_s if trained else None,
+        wall_s=trained.wall_s if trained else None,
+        readings=found.values,
+        absent=found.absent,
+        versions=versions_of(log),
+        settings=settings_of(log),
+        environment=facts.environment,
+        graph_digest=facts.graph_digest,
+        worker_hash=facts.worker_hash,
+        netdyno_version=netdyno.__version__,
+    )
+
+
+def _plan(job: Job) -> LearningPlan:
+    goal, inputs = goal_of(job.goal), job.inputs
+    if inputs is None:
+        raise NetdynoError(
+            f"{job.cell.label()}: expected files to learn from, received none.", hint="Use --data packed."
+        )
+    train, test = (str(inputs.ready.packed_file(split).resolve()) for split in SPLITS)
+    evaluation = evaluation_of(job.programme) if needs_other_graph(job.programme) else None
+    answering = evaluation.programme if evaluation else job.programme
+    return LearningPlan(
+        train=train,
+        test=test,
+        transforms=inputs.transforms,
+        steps=goal.steps,
+        epochs=goal.epochs,
+        evaluate_every=_evaluate_every(job, inputs),
+        until=goal.accuracy,
+        loading_threads=job.cell.threads,
+        logits=answering.graph.outputs[0],
+        evaluation=EvaluationGraph(
+            programme=job.worker.wire(evaluation.programme),
+            folded=tuple(Folded(**asdict(row)) for row in evaluation.folded),
+        )
+        if evaluation
+        else None,
+    )
+
+
+def _evaluate_every(job: Job, inputs: InputFiles) -> int:
+    """Steps between evaluations: those of an epoch, unless requested otherwise; 0 evaluates at the end only."""
+    if job.evaluate_every is not None:
+        return job.evaluate_every
+    return max(1, math.ceil(inputs.ready.about.count / job.cell.batch))
+
+
+def _curve(log: EventLog) -> tuple[Evaluation, ...]:
+    return tuple(
+        Evaluation(step=e.step, train_s=e.train_s, wall_s=e.wall_s, accuracy=e.accuracy, loss=e.loss)
+        for e in log.all(events.Evaluation)
+        if e.loss is not None
+    )
+
+
+def _outcome(finished: Finished, goal: Goal) -> tuple[str, str]:
+    """The verdict holds for a run that was not finished; one that was is compared with its goal."""
+    log = finished.log
+    if finished.verdict.outcome != DONE:
+        return finished.verdict.outcome, finished.reason
+    evaluations = log.all(events.Evaluation)
+    if not log.first(events.Trained) or not evaluations:
+        return FAILED, "done without training"
+    reached = evaluations[-1].accuracy
+    if goal.accuracy is not None and reached < goal.accuracy:
+        return SHORT, f"accuracy {reached:.4f} at the end"
+    return TRAINED, ""
+
+
+def _read(finished: Finished, facts: RunFacts, trained: events.Trained) -> Readings:
+    """Power and energy from the first step to the end, evaluations included."""
+    log = finished.log
+    first = log.first(events.FirstStep)
+    if first is None:
+        return Readings(absent={"readings": "the worker's events do not say when it began"})
+    window = Window(
+        launched=facts.launched,
+        built=(log.first(events.Built) or first).at,
+        start=first.at - first.seconds,
+        end=trained.at,
+        items=trained.items,
+    )
+    trace = read_trace(finished.folder / TRACE)
+    host = read_host(trace, window)
+    gpu = read_gpus(trace, window) if trace.gpus else Readings()
+    found = Readings(values={**host.values, **gpu.values}, absent={**host.absent, **gpu.absent})
+    per_item = found.values.get("j_per_item", found.values.get("package_j_per_item"))
+    if per_item is None:
+        found.absent[ENERGY] = found.absent.get("package_j_per_item", "no energy could be read")
+    else:
+        found.values[ENERGY] = per_item * window.items
+    return found
+
+
+def _expect_classifier(network: str, programme: Programme) -> None:
+    """Accuracy means something where the first output is compared with labels by a cross-entropy."""
+    outputs, nodes = programme.graph.outputs, programme.graph.nodes
+    compared = {node.inputs[0] for node in nodes if node.op == "softmax_cross_entropy"}
+    found = bool(outputs) and outputs[0] in compared
+    _expect(found, f"network '{network}'", "logits as the first output, to have an accuracy", list(outputs))
+
+
+def _expect(holds: bool, where: str, expected: str, received: object) -> None:
+    if not holds:
+        raise NetdynoError(f"{where}: expected {expected}, received {received}.")

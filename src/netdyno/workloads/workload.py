@@ -1,0 +1,69 @@
+"""What a workload is: the request that it makes for a cell, and the record that comes out of a run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from netdyno.graph.model import Programme
+from netdyno.protocol.request import Request, Timing
+from netdyno.results.cell import Cell
+from netdyno.results.course import Course
+from netdyno.results.record import Record
+from netdyno.runtime.task import Finished
+from netdyno.runtime.worker import Worker
+from netdyno.workloads.inputs import InputFiles
+
+SYNTHETIC = "synthetic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One run that a workload describes to a worker."""
+
+    cell: Cell
+    number: int  # of the run in its series
+    programme: Programme
+    worker: Worker
+    timing: Timing
+    inputs: InputFiles | None = None  # what a cell with real data is fed
+    goal: str = ""
+    evaluate_every: int | None = None  # steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What the host knows of a run before it starts, and a record needs: `run.json` in the run's folder."""
+
+    workload: str
+    cell: Cell
+    series: int
+    number: int
+    machine: str
+    target: float
+    graph_digest: str
+    worker_hash: str
+    started_at: str = ""
+    launched: float = 0.0  # on the monotonic clock
+    idle_w: float | None = None  # the lowest power that runs just before this one have seen
+    goal: str = ""
+    source: str = ""  # whose data
+    item: str = "image"
+    ranks: int = 1
+    environment: Mapping[str, object] = field(default_factory=dict)
+    cost: Mapping[str, int] = field(default_factory=dict)
+    choice: Mapping[str, object] = field(default_factory=dict)  # of an execution, where the fastest was wanted
+
+
+AnyRecord = Record | Course
+
+
+class Workload(Protocol):
+    """A kind of measurement of a cell."""
+
+    name: str
+
+    def request(self, job: Job) -> Request:
+        """What the first rank is asked; the others are asked the same."""
+
+    def record(self, facts: RunFacts, finished: Finished, ended_at: str) -> AnyRecord:
+        """What is stored of a run, whatever became of it."""

@@ -1,0 +1,155 @@
+"""How well does it learn? Train on real data, stop the clock, evaluate the test split, go on until the goal."""
+
+import math
+import time
+from collections import namedtuple
+
+import numpy as np
+
+from netdyno_worker.build import build, emit_memory, job_of
+from netdyno_worker.evaluator import Evaluator, folded_values
+from netdyno_worker.feed.loader import Batches, Loader
+from netdyno_worker.feed.packed import open_packed
+from netdyno_worker.program import read_program, shapes
+
+CHECK_EVERY = 1000  # steps between looks at the loss: each look waits for the device
+
+# batches: of the training split. threads: that load. steps: the most. evaluate_every: steps; 0 for the last one only.
+# until: the accuracy that is enough, or None.
+Plan = namedtuple("Plan", "batches threads steps evaluate_every until")
+
+
+def run(adapter, request, emit):
+    """Files are opened and checked before anything is built."""
+    asked, program = request["plan"], read_program(request["programme"])
+    plan = open_plan(asked, program, request["seed"])
+    test = Batches(open_packed(asked["test"]), program, asked["transforms"])
+    builder = _evaluation_builder(adapter, request)
+    evaluator = Evaluator(test, asked["loading_threads"], asked["logits"], builder)
+    trainer, _ = build(adapter, request, request, emit)
+    learn(trainer, plan, evaluator, emit)
+
+
+def open_plan(asked, program, seed):
+    """The plan that is requested, with its training split opened and checked."""
+    batches = Batches(open_packed(asked["train"]), program, asked["transforms"], seed)
+    if batches.count < batches.size:
+        raise ValueError(
+            "'%s': expected at least a batch of %d images, received %d"
+            % (asked["train"], batches.size, batches.count)
+        )
+    steps = asked["steps"] or int(math.ceil(asked["epochs"] * batches.count / float(batches.size)))
+    return Plan(batches, asked["loading_threads"], steps, asked["evaluate_every"], asked["until"])
+
+
+def learn(trainer, plan, evaluator, emit):
+    """Train and report; the caller says the last word. Training seconds count the first step, but no evaluation."""
+    loader = Loader(plan.batches, plan.threads)
+    try:
+        train_to_goal(trainer, plan, evaluator, Learning(loader, plan.batches, emit))
+    finally:
+        loader.stop()
+    emit_memory(trainer, emit)
+
+
+def train_to_goal(trainer, plan, evaluator, learning):
+    """Train and evaluate in turns until the steps are made or the accuracy is reached."""
+    while learning.steps < plan.steps:
+        learning.train(trainer, _next_stop(learning.steps, plan) - learning.steps)
+        if _is_due(learning.steps, plan) and learning.evaluate(trainer, evaluator) >= (plan.until or math.inf):
+            break
+    learning.finish(trainer)
+
+
+class Learning(object):
+    """What was trained so far, how long it took, and the events that report it."""
+
+    def __init__(self, loader, batches, emit, clock=time.perf_counter):
+        self.steps = 0
+        self._loader = loader
+        self._batches = batches
+        self._emit = emit
+        self._clock = clock
+        self._began = clock()
+        self._train_s = 0.0
+
+    def train(self, trainer, steps):
+        """Train so many steps by the clock, which stops when the device has made them."""
+        take, feed, step = self._loader.take, trainer.feed, trainer.step
+        start = self._clock()
+        for _ in range(steps):
+            feed(take())
+            step()
+        trainer.wait()
+        seconds = self._clock() - start
+        self._train_s += seconds
+        if not self.steps:
+            self._emit("first_step", seconds=seconds)
+            self._emit("loss", when="first", losses=trainer.read("losses"))
+        self.steps += steps
+        _expect_finite(trainer.read("losses"), self.steps)
+
+    def evaluate(self, trainer, evaluator):
+        """Evaluate the test split, report it, and return the accuracy."""
+        start = self._clock()
+        score = evaluator.score(trainer)
+        accuracy = score.correct / float(score.count)
+        self._emit(
+            "evaluation",
+            step=self.steps,
+            epoch=self.steps * self._batches.size / float(self._batches.count),
+            train_s=self._train_s,
+            wall_s=self._clock() - self._began,
+            evaluate_s=self._clock() - start,
+            accuracy=accuracy,
+            loss=score.loss,
+            correct=score.correct,
+            count=score.count,
+        )
+        _expect_finite({"of the test split": score.loss}, self.steps)
+        return accuracy
+
+    def finish(self, trainer):
+        self._emit("loss", when="last", losses=trainer.read("losses"))
+        self._emit(
+            "trained",
+            steps=self.steps,
+            items=self.steps * self._batches.size,
+            train_s=self._train_s,
+            wall_s=self._clock() - self._began,
+            loader=self._loader.seconds(),
+        )
+
+
+def _evaluation_builder(adapter, request):
+    """What builds the graph for evaluation from current parameters; None where the training's own graph answers."""
+    evaluation = request["plan"]["evaluation"]
+    if evaluation is None:
+        return None
+    program = read_program(evaluation["programme"])
+
+    def build_evaluation(parameters, number):
+        values = dict(parameters, **folded_values(evaluation["folded"], parameters, shapes(program)))
+        job = job_of(request, program, lambda name: np.array(values[name], np.float32, order="C"))
+        # Building seeds the framework: with the training's seed its draws would begin again after every evaluation.
+        return adapter.build(job._replace(seed=request["seed"] + number))
+
+    return build_evaluation
+
+
+def _next_stop(done, plan):
+    """The first step is timed apart; then come looks at the loss, evaluations and the end."""
+    if not done:
+        return 1
+    every = [CHECK_EVERY] + [plan.evaluate_every] * bool(plan.evaluate_every)
+    return min([(done // steps + 1) * steps for steps in every] + [plan.steps])
+
+
+def _is_due(done, plan):
+    return done == plan.steps or (plan.evaluate_every > 0 and done % plan.evaluate_every == 0)
+
+
+def _expect_finite(losses, step):
+    for name, loss in losses.items():
+        if not math.isfinite(loss):
+            raise ValueError("step %d: expected a finite loss '%s', received %r" % (step, name, loss))
