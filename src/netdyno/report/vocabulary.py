@@ -130,7 +130,7 @@ def wording(workload: str, name: str, unit: str, better: str) -> Wording:
     """How a figure is shown in the terminal."""
     entry = _entry(workload, name)
     place = _place(workload, name)
-    shown, scale = UNITS.get(unit, (unit, 1.0))
+    shown, scale = display_unit(unit)
     if entry is None:
         entry = Entry(title=name.replace("_", " ").capitalize(), heading=_heading(name, shown))
     title = _title(entry, unit)
@@ -153,6 +153,11 @@ def wording(workload: str, name: str, unit: str, better: str) -> Wording:
         is_detail=entry.is_detail,
         is_device=entry.is_device,
     )
+
+
+def display_unit(unit: str) -> tuple[str, float]:
+    """The unit that people read in place of a stored one, and the factor."""
+    return UNITS.get(unit, (unit, 1.0))
 
 
 def wording_of(result: Result | CourseResult) -> Wording:

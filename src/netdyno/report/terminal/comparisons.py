@@ -11,12 +11,12 @@ from rich.text import Text
 from netdyno.report.names import short_name
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.terminal.tables import new_table
+from netdyno.report.vocabulary import display_unit
 from netdyno.results.cell import FIELDS
 from netdyno.results.compare import CANNOT_TELL, EQUAL, Compared, Comparison, Overall, Question
 from netdyno.results.result import NOT_MEASURED, STEADY, Result
 from netdyno.results.words import number
 
-MIB = 2**20
 CELL_WIDTH = 38
 CONTROL = dict.fromkeys((*range(32), *range(127, 160)))
 LABELLED = ("framework", "device", "precision", "execution", "data", "threads", "parallelism", "machine")
@@ -99,12 +99,13 @@ def figure(result: Result, shown: Shown) -> str:
     if not values:
         return "–"
     mean = sum(values) / len(values)
-    return f"{mean / MIB:,.1f}" if shown.question.metric.unit == "bytes" else number(mean)
+    _, scale = display_unit(shown.question.metric.unit)
+    return number(mean) if scale == 1 else f"{scale * mean:,.1f}"
 
 
 def unit(shown: Shown) -> str:
     """The unit of `figure`."""
-    return "MiB" if shown.question.metric.unit == "bytes" else shown.question.metric.unit
+    return display_unit(shown.question.metric.unit)[0]
 
 
 def effect(ratio: float | None) -> str:
