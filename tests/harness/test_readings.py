@@ -64,8 +64,8 @@ def test_energy_is_of_the_timed_window_only_and_told_with_and_without_what_idlin
     found = _read(tmp_path)
     images = STEPS * BATCH
     assert found.values["mean_w"] == pytest.approx(500, rel=1e-3)
-    assert found.values["j_per_image"] == pytest.approx(5000 / images, rel=1e-3)
-    assert found.values["j_per_image_above_idle"] == pytest.approx(3800 / images, rel=2e-3)
+    assert found.values["j_per_item"] == pytest.approx(5000 / images, rel=1e-3)
+    assert found.values["j_per_item_above_idle"] == pytest.approx(3800 / images, rel=2e-3)
     assert found.values["energy_integral_j"] == pytest.approx(5000, rel=1e-3)
     assert found.values["idle_w"] == 120
     assert found.flags == []
@@ -83,7 +83,7 @@ def test_a_counter_that_disagrees_with_the_integral_is_told(tmp_path):
     _trace(tmp_path, watts=470.0)
     _events(tmp_path)
     found = _read(tmp_path)
-    assert found.values["j_per_image"] == pytest.approx(4700 / (STEPS * BATCH), rel=1e-3)
+    assert found.values["j_per_item"] == pytest.approx(4700 / (STEPS * BATCH), rel=1e-3)
     assert found.flags == ["energy sources disagree (integral +6.4% off the counter)"]
 
 
@@ -104,14 +104,14 @@ def test_a_reading_that_could_not_be_made_is_absent_with_its_reason_and_never_ze
     found = _read(tmp_path)
     assert found.absent["energy_counter_j"] == "this GPU does not offer it"
     assert "energy_counter_j" not in found.values
-    assert found.values["j_per_image"] == pytest.approx(5000 / (STEPS * BATCH), rel=1e-3)
+    assert found.values["j_per_item"] == pytest.approx(5000 / (STEPS * BATCH), rel=1e-3)
 
 
 def test_without_a_trace_everything_of_it_is_absent_and_the_run_stands(tmp_path):
     _events(tmp_path)
     found = _read(tmp_path)
     assert "left no trace" in found.absent["device_seen_bytes"]
-    assert found.absent["j_per_image"] == "neither power nor energy could be read"
+    assert found.absent["j_per_item"] == "neither power nor energy could be read"
     assert found.values == {"asked_s": 0.002, "device_reserved_bytes": 4_000}
 
 
@@ -159,7 +159,7 @@ def test_a_run_that_begins_before_the_device_has_calmed_down_knows_its_idle_powe
     found = take_readings(tmp_path, make_cell(batch=BATCH, device="cuda"), STARTED, idle_w=before)
     assert found.values["idle_w"] == idle_w
     expected = (500 - idle_w) * (END - WARM) / (STEPS * BATCH)
-    assert found.values["j_per_image_above_idle"] == pytest.approx(expected, rel=2e-3)
+    assert found.values["j_per_item_above_idle"] == pytest.approx(expected, rel=2e-3)
 
 
 def _calm_then_busy(at):
@@ -200,12 +200,12 @@ def test_a_run_recorded_on_an_h200_reads_as_it_did_there():
     assert found.values["mean_w"] == pytest.approx(565.8, abs=0.1)
     assert found.values["peak_w"] == pytest.approx(590.2, abs=0.1)
     assert found.values["idle_w"] == pytest.approx(78, abs=1)
-    assert found.values["j_per_image"] == pytest.approx(0.0955, abs=1e-4)
+    assert found.values["j_per_item"] == pytest.approx(0.0955, abs=1e-4)
     assert abs(found.values["energy_disagreement"]) < 0.01
     assert found.values["device_seen_bytes"] > found.values["device_reserved_bytes"] > 3e9
     assert found.values["utilisation"] > 0.95
     assert found.flags == []
-    assert set(found.absent) == {"package_j_per_image"}
+    assert set(found.absent) == {"package_j_per_item"}
 
 
 def test_the_recorded_device_refreshes_ten_times_a_second_and_was_read_twenty_times():
@@ -237,7 +237,7 @@ def test_a_loader_slower_than_the_device_is_what_bounds_a_run(tmp_path):
     found = _read(tmp_path)
     told = "input-bound (the loader gives 6,400 images/s, most of it decode; the device could take 25,600)"
     assert told in found.flags
-    assert found.values["compute_images_per_s"] == pytest.approx(25_600)
+    assert found.values["compute_items_per_s"] == pytest.approx(25_600)
     assert found.values["load_decode_s"] == 0.02
 
 

@@ -133,10 +133,10 @@ def test_less_memory_is_leaner():
 
 def test_less_energy_is_more_frugal_and_the_verdict_needs_two_runs():
     gpu = {name: make_cell(framework=name, device="cuda") for name in ("alpha", "beta")}
-    frugal = result("alpha", SLOW, cell=gpu["alpha"], readings={"j_per_image": 0.1})
-    other = result("beta", FAST, cell=gpu["beta"], readings={"j_per_image": 0.2})
+    frugal = result("alpha", SLOW, cell=gpu["alpha"], readings={"j_per_item": 0.1})
+    other = result("beta", FAST, cell=gpu["beta"], readings={"j_per_item": 0.2})
     assert told(frugal, other)["Most frugal with energy"].lead.startswith("alpha")
-    once = result("alpha", SLOW, cell=gpu["alpha"], readings={"j_per_image": 0.1}, runs=1)
+    once = result("alpha", SLOW, cell=gpu["alpha"], readings={"j_per_item": 0.1}, runs=1)
     assert told(once, other)["Most frugal with energy"].lead == "Cannot tell"
 
 

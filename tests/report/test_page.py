@@ -25,7 +25,7 @@ def page():
         "device": "cuda",
         "environment": GPU,
         "device_peak_bytes": 2**30,
-        "readings": {"mean_w": 500.0, "j_per_image": 0.1},
+        "readings": {"mean_w": 500.0, "j_per_item": 0.1},
     }
     return page_of([
         *runs_of(0.010, framework="alpha"),

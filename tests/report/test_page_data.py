@@ -16,7 +16,7 @@ from netdyno.report.page_bars import grouping
 from netdyno.report.page_compact import compact, epoch_s, evenly, script_safe
 from netdyno.report.page_data import PageData, repeating_command
 from netdyno.report.page_rows import place_name, results_by_cell, row_of
-from netdyno.results.bulk import runs_by_cell, traces_of
+from netdyno.results.store.bulk import runs_by_cell, traces_of
 from netdyno.results.result import results_of
 from netdyno.results.store import open_store
 

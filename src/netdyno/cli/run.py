@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import structs
 from rich.table import Table
 
 from netdyno.cli.largest import MAX, find_largest_batch, read_batch
@@ -162,7 +163,7 @@ def _at_largest_batch(suite: Suite, campaign: Campaign, asked: Asked) -> Suite:
     if asked.dry_run:
         raise NetdynoError(f"--dry-run: expected a batch in numbers, received '{MAX}', which must be tried out.")
     (cell,) = suite.cells
-    return replace(suite, cells=(replace(cell, batch=find_largest_batch(cell, campaign, again=asked.again)),))
+    return replace(suite, cells=(structs.replace(cell, batch=find_largest_batch(cell, campaign, again=asked.again)),))
 
 
 def _interpreters(suite: Suite, given: Given) -> tuple[dict[str, Interpreter], dict[str, str]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import to_builtins
 
 from netdyno.cli.options import JsonOption, PythonOption, device_of, store_location, threads_of
 from netdyno.data.item import SPLITS
@@ -18,7 +19,7 @@ from netdyno.frameworks.environments import Given, find_interpreter, locate, rea
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import find_spec, specs
 from netdyno.harness.complete import Bench
-from netdyno.harness.courses import Curriculum, Files, Goal, carry_out_courses
+from netdyno.harness.courses import Curriculum, Files, Goal, carry_out_courses, learn_cell
 from netdyno.harness.feeding import food_of
 from netdyno.harness.folder import RunFolders, only_measurement
 from netdyno.harness.revision import find_revision
@@ -28,9 +29,10 @@ from netdyno.harness.suites import default_framework
 from netdyno.harness.worker_file import pack_worker
 from netdyno.report.console import data_console, print_json, talk_console
 from netdyno.report.course_progress import CourseProgress, Packing
-from netdyno.report.course_tables import course_tables
+from netdyno.report.course_tables import cost_of, course_tables
 from netdyno.results.cell import Cell
-from netdyno.results.course import TRAINED, course_results, to_json
+from netdyno.results.record import MEASURED, Record
+from netdyno.results.result import Result, results_of, to_json
 from netdyno.results.store import open_store
 
 MOST_EPOCHS = 100  # while an accuracy is sought and nobody says how long to try
@@ -168,22 +170,30 @@ def _take(curriculum: Curriculum, asked: _Asked, location: str, telling: Telling
         )
         with CourseProgress(talk_console()) as progress:
             carry_out_courses(curriculum, campaign, progress)
-        wanted = set(curriculum.cells)
-        courses = [c for c in store.courses(campaign.machine) if c.cell in wanted]
-    _show(curriculum, courses, telling)
+        wanted = {learn_cell(cell, curriculum) for cell in curriculum.cells}
+        runs = [run for run in store.records({"workload": "learn"}, campaign.machine) if run.cell in wanted]
+    _show(curriculum, runs, telling)
 
 
-def _show(curriculum: Curriculum, courses: Sequence[Any], telling: Telling) -> None:
-    goal, source = curriculum.goal.words(), curriculum.files.source
-    asked = [c for c in courses if (c.goal, c.source) == (goal, source) and c.seed <= curriculum.seeds]
-    results = course_results(asked)
+def _show(curriculum: Curriculum, runs: Sequence[Record], telling: Telling) -> None:
+    results = results_of(run for run in runs if run.number <= curriculum.seeds)
     if telling.json:
-        print_json([to_json(result, telling.price_per_hour) for result in results])
+        print_json([_as_json(result, telling.price_per_hour) for result in results])
     else:
         for part in course_tables(results, telling.price_per_hour):
             data_console().print(part)
-    if any(course.outcome != TRAINED for result in results for course in result.courses):
+    if any(run.outcome != MEASURED for result in results for run in result.records):
         raise typer.Exit(1)
+
+
+def _as_json(result: Result, price_per_hour: float | None) -> dict[str, Any]:
+    """The result with every learning curve."""
+    cost = {} if price_per_hour is None else {"cost": to_builtins(cost_of(result, price_per_hour))}
+    seeds = [
+        {"seed": run.number, "outcome": run.outcome, "reason": run.reason, "curve": to_builtins(run.curve)}
+        for run in result.records
+    ]
+    return {**to_json(result), "reached": result.reached, **cost, "seeds": seeds}
 
 
 def _positive(name: str, value: int) -> int:

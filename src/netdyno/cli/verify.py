@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import structs
 
 from netdyno.cli.options import JsonOption, PythonOption, device_of, store_location, threads_of
 from netdyno.devices.machine import Machine, describe_machine, machine_id
@@ -198,7 +199,9 @@ def _word(proofs: list[Proof]) -> str:
 
 
 def _dated(proof: Proof, machine: Machine) -> Proof:
-    return replace(proof, machine=machine_id(machine), proved_at=datetime.now(UTC).isoformat(timespec="seconds"))
+    return structs.replace(
+        proof, machine=machine_id(machine), proved_at=datetime.now(UTC).isoformat(timespec="seconds")
+    )
 
 
 def _show(proofs: list[Proof], missing: Mapping[str, str], form: Form) -> None:

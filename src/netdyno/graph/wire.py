@@ -36,8 +36,12 @@ def from_wire(data: Mapping[str, Any]) -> Training:
 
 def digest(training: Training) -> str:
     """Sixteen hex digits that change with anything that is trained."""
-    text = json.dumps(to_wire(training), sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(wire_text(training).encode()).hexdigest()[:16]
+
+
+def wire_text(training: Training) -> str:
+    """The wire form as compact JSON with sorted keys: what the digest is of, and what a store keeps."""
+    return json.dumps(to_wire(training), sort_keys=True, separators=(",", ":"))
 
 
 def _input(data: Mapping[str, Any]) -> Input:

@@ -10,9 +10,10 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from netdyno.frameworks.spec import find_spec
 from netdyno.harness.complete import FASTEST

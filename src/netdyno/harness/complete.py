@@ -7,8 +7,8 @@ from typing import Any
 from netdyno.errors import NetdynoError, unknown
 from netdyno.frameworks.spec import Spec, find_spec
 from netdyno.graph.model import Training
-from netdyno.harness.suite import Wish
-from netdyno.results.cell import FIELDS, Cell
+from netdyno.harness.suite import WISHES, Wish
+from netdyno.results.cell import Cell
 from netdyno.zoo.catalog import Entry, find_entry, resolve
 from netdyno.zoo.custom import load_network
 from netdyno.zoo.datasets import find_dataset
@@ -28,8 +28,8 @@ class Bench:
     def complete(self, wish: Wish) -> Cell:
         """The cell that is wished for; what is not said is the network's, the framework's or the machine's own."""
         for field in wish:
-            if field not in FIELDS:
-                raise unknown("field of a cell", field, FIELDS)
+            if field not in WISHES:
+                raise unknown("field of a cell", field, WISHES)
         network, dataset = _split(wish)
         entry = self.entry(network, dataset)
         spec = find_spec(_text(wish, "framework", self.framework))
@@ -43,7 +43,6 @@ class Bench:
             execution=_text(wish, "execution", spec.executions[0]),
             data=_text(wish, "data", "synthetic"),
             threads=wish.get("threads", self.threads),
-            parallelism=_text(wish, "parallelism", "none"),
         )
         _refuse_unsupported(cell, spec)
         return cell

@@ -7,12 +7,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from msgspec.structs import replace
+
 import netdyno
 from netdyno.devices.monitoring import monitoring
 from netdyno.devices.trace import read_trace
 from netdyno.errors import NetdynoError
-from netdyno.graph.wire import digest
+from netdyno.graph.wire import digest, wire_text
 from netdyno.harness.events import Story, read_story
+from netdyno.harness.figures import learn_figures, learn_headline
 from netdyno.harness.folder import write_json
 from netdyno.harness.judge import judge
 from netdyno.harness.launch import launch
@@ -22,7 +25,8 @@ from netdyno.harness.run import Campaign
 from netdyno.harness.train_request import TrainingPlan, Transforms, train_request
 from netdyno.harness.watch import Ending, watch
 from netdyno.results.cell import Cell
-from netdyno.results.course import SHORT, TRAINED, Course, Evaluation
+from netdyno.results.record import MEASURED, SHORT, Evaluation, Record
+from netdyno.results.selectors import newest_series
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,40 +72,62 @@ class Observer(Protocol):
 
     def polled(self) -> None: ...
 
-    def ended(self, course: Course) -> None: ...
+    def ended(self, run: Record) -> None: ...
 
 
-def carry_out_courses(curriculum: Curriculum, campaign: Campaign, observer: Observer) -> list[Course]:
+def carry_out_courses(curriculum: Curriculum, campaign: Campaign, observer: Observer) -> list[Record]:
     """Take every course that is missing; the cells take turns, seed by seed."""
     missing = list(_missing(curriculum, campaign))
-    taken = []
+    taken, started = list[Record](), set[Cell]()
     for place, (cell, seed) in enumerate(missing):
         observer.started(cell, seed, len(missing) - place)
-        course = _take(cell, seed, curriculum, campaign, observer)
-        campaign.store.add_course(course)
-        observer.ended(course)
-        taken.append(course)
+        learning = learn_cell(cell, curriculum)
+        series = _series(learning, seed, started, curriculum, campaign)
+        started.add(learning)
+        run = _take((learning, seed, series), curriculum, campaign, observer)
+        campaign.store.add(run)
+        campaign.store.add_graph(run.graph_digest, wire_text(campaign.bench.training(cell)))
+        observer.ended(run)
+        taken.append(run)
     return taken
 
 
 def _missing(curriculum: Curriculum, campaign: Campaign) -> Iterator[tuple[Cell, int]]:
-    """A course that is over need not be taken again; one that failed is tried once more."""
-    done = (
-        set() if curriculum.again else {_identity(c) for c in campaign.store.courses(campaign.machine) if c.is_over}
-    )
+    """A run that is over need not be made again; one that failed is tried once more."""
     digests = {cell: digest(campaign.bench.training(cell)) for cell in curriculum.cells}
     for seed in range(1, curriculum.seeds + 1):
         for cell in curriculum.cells:
-            wanted = (cell, curriculum.goal.words(), curriculum.files.source, seed, digests[cell])
-            if wanted not in done:
+            done = {} if curriculum.again else _last_series(learn_cell(cell, curriculum), digests[cell], campaign)
+            if seed not in done or not done[seed].is_measured:
                 yield cell, seed
 
 
-def _identity(course: Course) -> tuple[Any, ...]:
-    return course.cell, course.goal, course.source, course.seed, course.graph_digest
+def learn_cell(cell: Cell, curriculum: Curriculum) -> Cell:
+    return replace(cell, workload="learn", goal=curriculum.goal.words(), source=curriculum.files.source)
 
 
-def _take(cell: Cell, seed: int, curriculum: Curriculum, campaign: Campaign, observer: Observer) -> Course:
+def _last_series(cell: Cell, graph_digest: str, campaign: Campaign) -> dict[int, Record]:
+    """The runs of the newest series by their seeds; none where the network has changed since."""
+    runs = newest_series(campaign.store.records(cell.columns(), machine=campaign.machine))
+    if any(run.graph_digest != graph_digest for run in runs):
+        return {}
+    return {run.number: run for run in runs}
+
+
+def _series(cell: Cell, seed: int, started: set[Cell], curriculum: Curriculum, campaign: Campaign) -> int:
+    """The series that a run belongs to: the newest of its cell, or a new one."""
+    runs = campaign.store.records(cell.columns(), machine=campaign.machine)
+    highest = max((run.series for run in runs), default=0)
+    current = _last_series(cell, digest(campaign.bench.training(cell)), campaign)
+    if not current or (curriculum.again and cell not in started):
+        return highest + 1
+    if seed in current:
+        return campaign.store.make_room_for(current[seed])
+    return next(iter(current.values())).series
+
+
+def _take(run: tuple[Cell, int, int], curriculum: Curriculum, campaign: Campaign, observer: Observer) -> Record:
+    cell, seed, series = run
     folder = campaign.folders.make(f"{cell.label()} seed {seed}")
     training = campaign.bench.training(cell)
     request = train_request(cell, training, campaign.side(cell), _plan(seed, curriculum))
@@ -112,19 +138,19 @@ def _take(cell: Cell, seed: int, curriculum: Curriculum, campaign: Campaign, obs
         running = launch(campaign.command(cell, folder))
         monitor.watch(running.process.pid)
         ending = watch(running, campaign.settings.deadline_s, observer.polled)
-    return Course(
+    return Record(
         id=folder.name,
         cell=cell,
         machine=campaign.machine,
-        goal=curriculum.goal.words(),
-        source=curriculum.files.source,
-        seed=seed,
+        series=series,
+        number=seed,
         started_at=started_at,
         ended_at=_now(),
         environment=campaign.surroundings(cell),
         graph_digest=digest(training),
         worker_hash=request["worker"],
         netdyno_version=netdyno.__version__,
+        headline=learn_headline(cell.goal),
         **_findings(folder, ending, curriculum.goal, launched),
     )
 
@@ -150,7 +176,7 @@ def _findings(folder: Path, ending: Ending, goal: Goal, launched: float) -> dict
     try:
         curve = tuple(_evaluation(event) for event in story.all("evaluation"))
         trained = story.first("trained") or {}
-        told = {
+        totals = {
             "steps": int(trained.get("steps", curve[-1].step if curve else 0)),
             "train_s": trained.get("train_s"),
             "wall_s": trained.get("wall_s"),
@@ -159,12 +185,17 @@ def _findings(folder: Path, ending: Ending, goal: Goal, launched: float) -> dict
         reason = f"the worker broke its protocol: {error!r}"
         return {"outcome": "failed", "reason": reason, "versions": facts.fields["versions"]}
     found = _read(folder, story, launched) if trained else Readings()
-    common = {"versions": facts.fields["versions"], "settings": facts.fields["settings"], "curve": curve, **told}
+    outcome = _outcome(story, facts.outcome, facts.reason, goal)
+    is_over = outcome["outcome"] in (MEASURED, SHORT)
+    absent = {**found.absent, **({"energy": found.absent["energy_j"]} if "energy_j" in found.absent else {})}
     return {
-        **common,
-        **_outcome(story, facts.outcome, facts.reason, goal),
+        **outcome,
+        "versions": facts.fields["versions"],
+        "settings": facts.fields["settings"],
+        "curve": curve,
+        "figures": learn_figures(curve, {**found.values, **totals}) if is_over else {},
         "readings": found.values,
-        "absent": found.absent,
+        "absent": absent,
     }
 
 
@@ -177,7 +208,7 @@ def _outcome(story: Story, outcome: str, reason: str, goal: Goal) -> dict[str, s
     reached = evaluations[-1]["accuracy"]
     if goal.accuracy is not None and reached < goal.accuracy:
         return {"outcome": SHORT, "reason": f"accuracy {reached:.4f} at the end"}
-    return {"outcome": TRAINED, "reason": ""}
+    return {"outcome": MEASURED, "reason": ""}
 
 
 def _evaluation(event: dict[str, Any]) -> Evaluation:
@@ -204,11 +235,11 @@ def _read(folder: Path, story: Story, launched: float) -> Readings:
     host = read_host(trace, window)
     gpu = read_gpu(trace, window) if trace.series("gpu0.power_instant_w") else Readings()
     found = Readings(values={**host.values, **gpu.values}, absent={**host.absent, **gpu.absent})
-    per_image = found.values.get("j_per_image", found.values.get("package_j_per_image"))
-    if per_image is None:
-        found.absent["energy_j"] = found.absent.get("package_j_per_image", "no energy could be read")
+    per_item = found.values.get("j_per_item", found.values.get("package_j_per_item"))
+    if per_item is None:
+        found.absent["energy_j"] = found.absent.get("package_j_per_item", "no energy could be read")
     else:
-        found.values["energy_j"] = per_image * window.images
+        found.values["energy_j"] = per_item * window.images
     return found
 
 

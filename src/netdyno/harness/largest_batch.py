@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
+from msgspec import structs
+
 from netdyno.errors import NetdynoError
 from netdyno.graph.wire import digest
 from netdyno.harness.complete import FASTEST
@@ -107,7 +109,7 @@ class Search:
 def largest_batch_cell(cell: Cell, campaign: Campaign, follower: Follower, manner: Manner = USUAL) -> Cell:
     """The cell at the largest batch that fits; it comes in at the batch from which to start."""
     limit = largest_batch(cell, campaign, follower, manner)
-    return replace(cell, batch=limit.fits // manner.granularity * manner.granularity)
+    return structs.replace(cell, batch=limit.fits // manner.granularity * manner.granularity)
 
 
 def largest_batch(cell: Cell, campaign: Campaign, follower: Follower, manner: Manner = USUAL) -> Limit:
@@ -120,7 +122,7 @@ def largest_batch(cell: Cell, campaign: Campaign, follower: Follower, manner: Ma
     if cell.execution == FASTEST:
         message = f"{label}: expected one execution, since the largest batch hangs on it, received '{FASTEST}'."
         raise NetdynoError(message, hint="Name it with --execution.")
-    key = replace(cell, batch=1).key()
+    key = structs.replace(cell, batch=1).key()
     kept = campaign.store.find_limit(campaign.machine, key) or Limit(machine=campaign.machine, cell_key=key)
     tries = _Tries(cell=cell, campaign=campaign, follower=follower, deciding=_deciding(cell, campaign))
     kept = replace(kept, versions="") if manner.again else kept
@@ -215,7 +217,7 @@ class _Tries:
 
     def attempt(self, batch: int, tries_left: int) -> Fit:
         self.follower.trying(batch, tries_left)
-        fit = try_batch(replace(self.cell, batch=batch), self.campaign, self.follower.polled)
+        fit = try_batch(structs.replace(self.cell, batch=batch), self.campaign, self.follower.polled)
         self.follower.tried(fit)
         return replace(fit, versions=f"{fit.versions}, {self.deciding}") if fit.versions else fit
 

@@ -87,9 +87,9 @@ def read_host(trace: Trace, window: Window) -> Readings:
         found.absent["busy_cores"] = _why(trace, "host.worker_cpu_s")
     package = during(trace.series("host.rapl_j"), window.start, window.end)
     if len(package) >= FEWEST:
-        found.values["package_j_per_image"] = joules_by_counter(package, window.seconds) / window.images
+        found.values["package_j_per_item"] = joules_by_counter(package, window.seconds) / window.images
     else:
-        found.absent["package_j_per_image"] = _why(trace, "host.rapl_j")
+        found.absent["package_j_per_item"] = _why(trace, "host.rapl_j")
     return found
 
 
@@ -152,8 +152,8 @@ def _loading(story: Story, batch: int) -> Readings:
     samples = story.all("sample")
     fed = batch / statistics.median(event["seconds"] / event["steps"] for event in samples)
     compute, load = batch / phases["compute_s"], batch / phases["load_s"]
-    found = Readings(values={"compute_images_per_s": compute, "load_images_per_s": load})
-    found.values["feed_images_per_s"] = batch / phases["feed_s"]
+    found = Readings(values={"compute_items_per_s": compute, "load_items_per_s": load})
+    found.values["feed_items_per_s"] = batch / phases["feed_s"]
     stages = {name.removesuffix("_s"): seconds for name, seconds in phases["loader"].items()}
     found.values |= {f"load_{stage}_s": seconds for stage, seconds in stages.items()}
     if fed < INPUT_BOUND * compute and load < compute:
@@ -217,15 +217,15 @@ def _idle_w(trace: Trace, window: Window) -> float | None:
 def _energy(found: Readings, energies: Sequence[float], idle_w: float | None, window: Window) -> None:
     """The counter's word goes before the integral's: it misses nothing between two readings."""
     if not energies:
-        for name in ("mean_w", "j_per_image", "j_per_image_above_idle"):
+        for name in ("mean_w", "j_per_item", "j_per_item_above_idle"):
             found.absent[name] = "neither power nor energy could be read"
         return
     found.values["mean_w"] = energies[0] / window.seconds
-    found.values["j_per_image"] = energies[0] / window.images
+    found.values["j_per_item"] = energies[0] / window.images
     if idle_w is None:
-        found.absent["j_per_image_above_idle"] = "the power before the run is not known"
+        found.absent["j_per_item_above_idle"] = "the power before the run is not known"
     else:
-        found.values["j_per_image_above_idle"] = (energies[0] - idle_w * window.seconds) / window.images
+        found.values["j_per_item_above_idle"] = (energies[0] - idle_w * window.seconds) / window.images
 
 
 def _compare(found: Readings, counter_j: float, integral_j: float, error: float) -> None:

@@ -14,11 +14,12 @@ from netdyno.devices.monitoring import monitoring
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.spec import find_spec
 from netdyno.graph.totals import totals
-from netdyno.graph.wire import digest
+from netdyno.graph.wire import digest, wire_text
 from netdyno.harness.complete import FASTEST, Bench
 from netdyno.harness.events import read_story
 from netdyno.harness.fastest import Choice, earlier_choice, look, probe_request
 from netdyno.harness.feeding import Larder, larder_key
+from netdyno.harness.figures import train_absent, train_figures
 from netdyno.harness.folder import RunFolders, write_json
 from netdyno.harness.judge import judge
 from netdyno.harness.launch import Command, inherited_variables
@@ -35,6 +36,7 @@ from netdyno.results.record import Record
 from netdyno.results.store import Store
 
 SYNTHETIC = "synthetic"
+HEADLINE = "throughput"
 
 
 class Observer(Protocol):
@@ -98,6 +100,7 @@ def carry_out(plan: Plan, campaign: Campaign, observer: Observer) -> list[Record
             record = _carry_out_one(ready, campaign, idle_w, beside)
             idle_w = record.readings.get("idle_w", idle_w)
             campaign.store.add(record)
+            campaign.store.add_graph(record.graph_digest, wire_text(campaign.bench.training(run.cell)))
             campaign.folders.forget()
             observer.ended(record)
             records.append(record)
@@ -195,7 +198,7 @@ def _prepare(run: PlannedRun, folder: Path, campaign: Campaign) -> tuple[Command
 
 def _known_choice(run: PlannedRun, campaign: Campaign) -> Choice | None:
     """The execution of a cell that wants the fastest, where it was found already: in its series, or ahead."""
-    where = {**run.cell.as_dict(), "series": run.series}
+    where = {**run.cell.columns(), "series": run.series}
     return earlier_choice(campaign.store.records(where, machine=campaign.machine)) or campaign.choices.get(run.cell)
 
 
@@ -216,13 +219,16 @@ def _record(folder: Path, about: Mapping[str, Any], ending: Ending) -> Record:
         found = take_readings(folder, cell, about.get("launched", 0.0), about.get("idle_w"))
         crowd = crowding(cell.threads, about["environment"]) if cell.device == "cpu" else ""
         flags = (*fields["flags"], *found.flags, *filter(None, [crowd]))
-        fields |= {"readings": found.values, "absent": found.absent, "flags": flags, "trace": found.trace}
+        fields |= {"readings": found.values, "flags": flags, "trace": found.trace}
+        fields |= {"absent": train_absent(cell, found.absent)}
+        fields |= {"figures": train_figures(cell, fields["samples"], {**found.values, **fields})}
     elif verdict.outcome == "out of memory" and (asked := asked_bytes(verdict.reason)):
         fields |= {"readings": {"asked_bytes": asked}}
     kept = ("series", "number", "machine", "started_at", "graph_digest", "worker_hash", "environment", "cost")
     return Record(
         id=folder.name,
         cell=cell,
+        headline=HEADLINE,
         outcome=verdict.outcome,
         reason=verdict.reason,
         ended_at=_now(),

@@ -9,7 +9,7 @@ from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
 from netdyno.harness.settings import Settings
-from netdyno.results.cell import FIELDS, Cell
+from netdyno.results.cell import Cell
 
 SETTING_TYPES: Mapping[str, tuple[type, ...]] = {
     "name": (str,),
@@ -23,6 +23,9 @@ SETTING_TYPES: Mapping[str, tuple[type, ...]] = {
 }
 FLAGS = ("published_steps", "split")
 TABLES = ("matrix", "include", "exclude")
+WISHES = (
+    "network", "dataset", "framework", "device", "batch", "precision", "execution", "data", "threads",
+)  # fmt: skip
 
 Wish = Mapping[str, Any]
 """Some fields of a cell, as a user wrote them; the rest is filled in by the one who knows the defaults."""
@@ -88,8 +91,8 @@ def _check_fields(data: Mapping[str, Any]) -> None:
         if not isinstance(table, dict):
             raise NetdynoError(f"expected tables of cell fields, received {table!r}.")
         for field in table:
-            if field not in FIELDS:
-                raise unknown("field of a cell", field, FIELDS)
+            if field not in WISHES:
+                raise unknown("field of a cell", field, WISHES)
 
 
 def _tables(data: Mapping[str, Any]) -> Sequence[Any]:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.home import home
@@ -63,7 +65,7 @@ class Prover:
                 proofs.append(self._proof(case, candidate, story, event))
                 on_proof(proofs[-1])
             if len(proofs) < len(cases) and len(story.all("proof")) < len(left):
-                proofs.append(replace(_blank(cases[len(proofs)], candidate, story), reason=_why(story, said)))
+                proofs.append(structs.replace(_blank(cases[len(proofs)], candidate, story), reason=_why(story, said)))
                 on_proof(proofs[-1])
         return proofs
 
@@ -102,14 +104,14 @@ class Prover:
     def _proof(self, case: ProofCase, candidate: Candidate, story: Story, event: Event) -> Proof:
         blank = _blank(case, candidate, story)
         if story.complaint:
-            return replace(blank, reason=_why(story, ""))
+            return structs.replace(blank, reason=_why(story, ""))
         if "unsupported" in event:
-            return replace(blank, reason=f"unsupported: {event['unsupported']}")
+            return structs.replace(blank, reason=f"unsupported: {event['unsupported']}")
         proof = judged(blank, case.training, finite_errors(event["errors"]))
         limit = TOLERANCE[proof.precision].outputs
         if proof.outputs is not None and proof.outputs > limit:
             node = self._first_wrong_value(case, candidate, limit)
-            proof = replace(proof, worst_node=node or proof.worst_node)
+            proof = structs.replace(proof, worst_node=node or proof.worst_node)
         return proof
 
     def _first_wrong_value(self, case: ProofCase, candidate: Candidate, limit: float) -> str:

@@ -35,9 +35,9 @@ def _is(cell: Cell, framework: str, network: str, dataset: str) -> bool:
 
 
 def _best(found: Sequence[Result], missing: str, notes: Footnotes) -> Text:
-    measured = [result for result in found if result.images_per_s is not None]
+    measured = [result for result in found if result.head is not None]
     if measured:
-        return Text(number(max(result.images_per_s or 0.0 for result in measured)))
+        return Text(number(max(result.head.value for result in measured if result.head)))
     if found:
         return notes.mark(found[0].outcome, found[0].reason or found[0].outcome)
     return notes.mark("not here", missing) if missing else notes.mark("–", "not in this suite")

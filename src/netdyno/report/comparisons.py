@@ -11,14 +11,17 @@ from rich.text import Text
 from netdyno.report.footnotes import Footnotes
 from netdyno.report.tables import new_table
 from netdyno.results.cell import FIELDS
-from netdyno.results.compare import CANNOT_TELL, EQUAL, Compared, Comparison, Overall, Question
+from netdyno.results.compare.family import CANNOT_TELL, EQUAL, Comparison
+from netdyno.results.compare.pairs import Compared, Overall
+from netdyno.results.compare.question import Question
 from netdyno.results.result import NOT_MEASURED, STEADY, Result
+from netdyno.results.statistics import value_of
 from netdyno.results.words import number
 
 MIB = 2**20
 CELL_WIDTH = 38
 CONTROL = dict.fromkeys((*range(32), *range(127, 160)))
-LABELLED = ("framework", "device", "precision", "execution", "data", "threads", "parallelism", "machine")
+LABELLED = ("framework", "device", "precision", "execution", "data", "threads", "machine")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +45,7 @@ def comparison_parts(shown: Shown) -> list[RenderableType]:
 
 def summary(shown: Shown) -> str:
     """How many cells fared how, and their geometric mean."""
-    metric = shown.question.metric
+    metric = shown.question
     counts = Counter(one.comparison.verdict for one in shown.compared)
     words = {metric.smaller: metric.smaller, metric.larger: metric.larger, EQUAL: f"equal within {margin(shown)}"}
     told = [f"{counts[verdict]} {word}" for verdict, word in words.items() if counts[verdict]]
@@ -94,16 +97,22 @@ def figures_of(one: Compared, shown: Shown, notes: Footnotes) -> list[Text]:
 
 def figure(result: Result, shown: Shown) -> str:
     """The mean of the runs' figures, in a unit that people read."""
-    values = [value for record in result.measured if (value := shown.question.metric.read(record)[1])]
+    values = run_values(result, shown)
     if not values:
         return "–"
     mean = sum(values) / len(values)
-    return f"{mean / MIB:,.1f}" if shown.question.metric.unit == "bytes" else number(mean)
+    return f"{mean / MIB:,.1f}" if shown.question.unit == "bytes" else number(mean)
+
+
+def run_values(result: Result, shown: Shown) -> list[float]:
+    """The figure of each run that has it."""
+    name = shown.question.figure
+    return [value_of(run.figures[name], run) for run in result.measured if name in run.figures]
 
 
 def unit(shown: Shown) -> str:
     """Of what `figure` says."""
-    return "MiB" if shown.question.metric.unit == "bytes" else shown.question.metric.unit
+    return "MiB" if shown.question.unit == "bytes" else shown.question.unit
 
 
 def effect(ratio: float | None) -> str:
@@ -159,8 +168,8 @@ def _table(shown: Shown, notes: Footnotes) -> Table:
 
 
 def _coloured(comparison: Comparison, shown: Shown) -> Text:
-    metric = shown.question.metric
-    colours = {metric.larger: "green", metric.smaller: "green", metric.worse: "red", CANNOT_TELL: "yellow"}
+    metric = shown.question
+    colours = {metric.larger: "green", metric.smaller: "green", CANNOT_TELL: "yellow"} | {metric.worse: "red"}
     return Text(verdict(comparison, shown), style=colours.get(comparison.verdict, ""))
 
 
@@ -173,4 +182,6 @@ def _overall(shown: Shown) -> str:
 
 
 def _value(result: Result, name: str) -> str:
+    if name == "options":
+        return result.cell.options_text()
     return str(getattr(result if name == "machine" else result.cell, name))

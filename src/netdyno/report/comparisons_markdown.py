@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from netdyno.report.comparisons import Layout, Shown, figures_of, margin, plain, summary, unit, verdict
 from netdyno.report.footnotes import Footnotes
-from netdyno.results.compare import CANNOT_TELL, CONFIDENCE, EQUAL, Compared
-from netdyno.results.history_changes import changes
+from netdyno.results.compare.family import CANNOT_TELL, CONFIDENCE, EQUAL
+from netdyno.results.compare.pairs import Compared
+from netdyno.results.history.changes import changes
 
 AT_ONCE = 12  # pairs that are shown without a click; of more, those that differ
 MARKUP = {ord(mark): f"&#{ord(mark)};" for mark in "&<>|`*_[]\\~@#!$"}

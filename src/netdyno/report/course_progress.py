@@ -8,7 +8,7 @@ from rich.status import Status
 from netdyno.report.progress import duration
 from netdyno.report.tables import how
 from netdyno.results.cell import Cell
-from netdyno.results.course import Course
+from netdyno.results.record import MEASURED, Record
 
 DRAW_EVERY_S = 1.0
 
@@ -41,11 +41,11 @@ class CourseProgress:
         if time.monotonic() - self._drawn_at >= DRAW_EVERY_S:
             self._draw()
 
-    def ended(self, course: Course) -> None:
+    def ended(self, run: Record) -> None:
         self._done += 1
         took = duration(time.monotonic() - self._started_at)
         place = f"[{self._done}/{self._done + self._left - 1}]"
-        self._console.print(f"{place} {self._line}: {_told(course)} ({took})", markup=False)
+        self._console.print(f"{place} {self._line}: {_told(run)} ({took})", markup=False)
 
     def _draw(self) -> None:
         self._drawn_at = time.monotonic()
@@ -78,7 +78,9 @@ class Packing:
             self._console.print(f"Wrote {of:,} images to {split} with.")
 
 
-def _told(course: Course) -> str:
-    if course.accuracy is None or not course.is_over:
-        return f"{course.outcome}: {course.reason}"
-    return f"{course.outcome}, accuracy {course.accuracy:.4f} after {course.train_s or 0:.1f} s of training"
+def _told(run: Record) -> str:
+    if not run.is_measured or "accuracy" not in run.figures:
+        return f"{run.outcome}: {run.reason}"
+    seconds = run.figures["train_time"].value if "train_time" in run.figures else 0.0
+    outcome = "trained" if run.outcome == MEASURED else run.outcome
+    return f"{outcome}, accuracy {run.figures['accuracy'].value:.4f} after {seconds:.1f} s of training"

@@ -50,10 +50,10 @@ def gpu_results(results: Sequence[Result], notes: Footnotes) -> list[RenderableT
 def _numbers(result: Result, notes: Footnotes) -> list[str | Text]:
     readings = result.readings
     mebibytes = "–" if result.device_peak_bytes is None else f"{result.device_peak_bytes / 2**20:,.0f}"
-    watts, joules = readings.get("mean_w"), readings.get("j_per_image")
+    watts, joules = readings.get("mean_w"), readings.get("j_per_item")
     return [
-        number(result.images_per_s),
-        margin(result),
+        number(result.head.value if result.head else None),
+        margin(result.head),
         mebibytes,
         "–" if watts is None else f"{watts:.0f}",
         "–" if joules is None else f"{joules:.3g}",

@@ -13,7 +13,9 @@ from math import fsum
 from netdyno.frameworks.spec import specs
 from netdyno.report.page_metrics import CONTESTED, SPEED, Metric, run_values
 from netdyno.report.palette import look
-from netdyno.results.compare import EQUAL, Question, compare
+from netdyno.results.compare.family import EQUAL
+from netdyno.results.compare.pairs import compare
+from netdyno.results.compare.question import question_of
 from netdyno.results.proof import Proof
 from netdyno.results.result import STEADY, Result
 
@@ -33,7 +35,6 @@ class Arena:
     precision: str
     data: str
     threads: int  # 0 on a GPU, where the host's threads decide nothing
-    parallelism: str
 
     @property
     def place(self) -> Place:
@@ -97,14 +98,14 @@ class Contests:
 
     def add(self, result: Result) -> None:
         """Let a result take part. Instruments do not: one that computes nothing would always win."""
-        if result.images_per_s is None or is_instrument(result.cell.framework):
+        if result.head is None or is_instrument(result.cell.framework):
             return
         arena = arena_of(result)
         self.measured.add(arena.place)
         runs = result.measured
         for metric in CONTESTED:
             if values := run_values(metric, runs):
-                mean = result.images_per_s if metric is SPEED else fsum(values) / len(values)
+                mean = result.head.value if metric is SPEED else fsum(values) / len(values)
                 self._let_in(arena, metric, Contender(result=result, mean=mean, runs=len(values)))
 
     def places(self) -> list[Place]:
@@ -142,7 +143,6 @@ def arena_of(result: Result) -> Arena:
         precision=cell.precision,
         data=cell.data,
         threads=cell.threads if cell.device == "cpu" else 0,
-        parallelism=cell.parallelism,
     )
 
 
@@ -185,12 +185,13 @@ def _two_best(contenders: Sequence[Contender], metric: Metric) -> list[Contender
 def _odds(first: Contender, second: Contender, metric: Metric) -> Odds:
     """How many times better the first is, as `compare` sees it."""
     sides = (second.result, first.result) if metric.more_is_better else (first.result, second.result)
-    found = compare(*sides, Question(metric=metric.compared))
+    question = question_of(sides, metric.compared)
+    found = compare(*sides, question)
     if found.ratio is None:
         return Odds(ratio=1.0, doubt=found.reason)
     if found.low is None:
         return Odds(ratio=found.ratio, doubt=_too_few(first, second))
-    doubts = {metric.compared.larger: "", EQUAL: "they are equal within 1 %"}
+    doubts = {question.larger: "", EQUAL: "they are equal within 1 %"}
     doubt = doubts.get(found.verdict, "the interval holds 1")
     return Odds(ratio=found.ratio, low=found.low, high=found.high, doubt=doubt)
 

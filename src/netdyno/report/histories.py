@@ -8,8 +8,8 @@ from rich.text import Text
 
 from netdyno.report.comparisons import effect, interval_of, plain
 from netdyno.report.tables import how, new_table
-from netdyno.results.history import History, Turn, started_at
-from netdyno.results.history_changes import Change, changes
+from netdyno.results.history.changes import Change, changes
+from netdyno.results.history.series import History, Turn, started_at
 from netdyno.results.result import Result
 from netdyno.results.words import margin, number
 
@@ -25,7 +25,7 @@ def history_parts(history: History) -> list[RenderableType]:
     cell = history.cell
     name = f"{cell.network}/{cell.dataset} {cell.framework} {how(cell)} {cell.data} b{cell.batch}"
     head = Text(plain(f"{name} on {history.machine}"), style="bold")
-    speeds = [result.images_per_s for result in history.measured if result.images_per_s]
+    speeds = history.values
     return [head, Text(sparkline(speeds)), _table(history), *_turns(history), Text(said(history))]
 
 
@@ -55,22 +55,23 @@ def sparkline(speeds: Sequence[float]) -> str:
 
 
 def _table(history: History) -> Table:
-    numbers = ("series", "images/s", "95 %", "runs", "change")
+    unit = next((result.figures[history.figure].unit for result in history.measured), "") or history.figure
+    numbers = ("series", unit, "95 %", "runs", "change")
     table = new_table("started (UTC)", *numbers, "versions", right=numbers)
     firsts = {id(turn.result) for turn in history.turns}
     before: Result | None = None
     for result in history.results:
         mark = "◆ " if id(result) in firsts else "  "
-        table.add_row(*map(Text, _row(result, before)), Text(mark + _versions(result, before)))
+        table.add_row(*map(Text, _row(result, before, history.figure)), Text(mark + _versions(result, before)))
         before = result if result.measured else before
     return table
 
 
-def _row(result: Result, before: Result | None) -> list[str]:
-    speed, earlier = result.images_per_s, before.images_per_s if before else None
-    change = effect(speed / earlier) if speed and earlier else ""
+def _row(result: Result, before: Result | None, figure: str) -> list[str]:
+    now, earlier = result.figures.get(figure), before.figures.get(figure) if before else None
+    change = effect(now.value / earlier.value) if now and earlier and earlier.value else ""
     when = plain(started_at(result)[:MINUTES].replace("T", " "))
-    return [when, str(result.series), number(speed), margin(result), str(result.runs), change]
+    return [when, str(result.series), number(now.value if now else None), margin(now), str(result.runs), change]
 
 
 def _versions(result: Result, before: Result | None) -> str:

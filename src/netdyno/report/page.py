@@ -27,7 +27,6 @@ from netdyno.report.page_rows import Row
 from netdyno.report.page_sections import Section, cases, section, slug
 from netdyno.report.page_trust import trust
 from netdyno.report.palette import css_variables, look
-from netdyno.results.course import Course
 from netdyno.results.proof import Proof
 from netdyno.results.result import Result
 from netdyno.results.words import number
@@ -43,7 +42,7 @@ class Contents:
     results: Iterable[Result]
     traces: Traces | None = None
     proofs: Sequence[Proof] = ()
-    courses: Sequence[Course] = ()
+    trainings: Sequence[Result] = ()  # to a goal
     selector: str = ""
     with_reference: bool = False
 
@@ -90,7 +89,7 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
         matrices=availability(rows, reasons),
         reasons=reasons,
         trust=trust(rows, contents.proofs),
-        lessons=lessons(contents.courses),
+        lessons=lessons(contents.trainings),
         reference=reference_section(drawn) if contents.with_reference else None,
         left_out=data.left_out(),
     )

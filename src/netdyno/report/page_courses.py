@@ -7,7 +7,8 @@ from netdyno.report.charts import Line, Point, learning_chart
 from netdyno.report.page_sections import Picture
 from netdyno.report.palette import look
 from netdyno.report.tables import how
-from netdyno.results.course import TRAINED, Course, CourseResult, course_results
+from netdyno.results.record import MEASURED
+from netdyno.results.result import Result
 from netdyno.results.words import number
 
 MOST_CHARTS = 8
@@ -38,16 +39,16 @@ class Lesson:
     lines: tuple[CourseLine, ...]
 
 
-def lessons(courses: Iterable[Course]) -> list[Lesson]:
-    """The newest course of each seed, grouped by what was to be learned."""
-    groups: dict[Key, list[CourseResult]] = {}
-    for result in course_results(courses):
-        cell, first = result.cell, result.courses[0]
-        groups.setdefault((cell.network, cell.dataset, cell.batch, first.source, first.goal), []).append(result)
+def lessons(results: Iterable[Result]) -> list[Lesson]:
+    """Results of trainings, grouped by what was to be learned."""
+    groups: dict[Key, list[Result]] = {}
+    for result in results:
+        cell = result.cell
+        groups.setdefault((cell.network, cell.dataset, cell.batch, cell.source, cell.goal), []).append(result)
     return [_lesson(key, found, place < MOST_CHARTS) for place, (key, found) in enumerate(sorted(groups.items()))]
 
 
-def _lesson(key: Key, results: Sequence[CourseResult], is_drawn: bool) -> Lesson:
+def _lesson(key: Key, results: Sequence[Result], is_drawn: bool) -> Lesson:
     network, dataset, batch, source, goal = key
     return Lesson(
         title=f"{network}/{dataset}, batch {batch}, on {source}",
@@ -57,18 +58,18 @@ def _lesson(key: Key, results: Sequence[CourseResult], is_drawn: bool) -> Lesson
     )
 
 
-def _picture(results: Sequence[CourseResult]) -> Picture | None:
+def _picture(results: Sequence[Result]) -> Picture | None:
     lines = [line for result in results for line in _curves(result)]
     if not lines:
         return None
-    chart = learning_chart(lines, title="Accuracy while training", goal=_goal(results[0].courses[0].goal))
+    chart = learning_chart(lines, title="Accuracy while training", goal=_goal(results[0].cell.goal))
     caption = "On the whole test split, a line for each seed; the seconds are those of training alone."
     return Picture(title="Accuracy while training", chart=chart, caption=caption)
 
 
-def _curves(result: CourseResult) -> Iterator[Line]:
-    for course in result.courses:
-        points = tuple(Point(x=each.train_s, value=each.accuracy) for each in course.curve)
+def _curves(result: Result) -> Iterator[Line]:
+    for run in result.records:
+        points = tuple(Point(x=each.train_s, value=each.accuracy) for each in run.curve)
         if points:
             yield Line(framework=result.cell.framework, points=points)
 
@@ -82,17 +83,17 @@ def _goal(words: str) -> float | None:
         return None
 
 
-def _line(result: CourseResult) -> CourseLine:
+def _line(result: Result) -> CourseLine:
     framework = look(result.cell.framework)
-    wrong = [course for course in result.courses if course.outcome != TRAINED]
-    accuracy, seconds, joules = (result.spread(name) for name in ("accuracy", "train_s", "energy_j"))
+    wrong = [run for run in result.records if run.outcome != MEASURED]
+    accuracy, seconds, joules = (result.figures.get(name) for name in ("accuracy", "train_time", "energy"))
     return CourseLine(
         name=framework.name,
         css=framework.css,
         how=how(result.cell),
-        accuracy="–" if accuracy is None else f"{accuracy.mean:.4f}",
-        seconds="–" if seconds is None else f"{number(seconds.mean)} s",
-        energy="–" if joules is None else f"{number(joules.mean / 1e3)} kJ",
-        seeds=f"{result.reached} of {len(result.courses)}",
-        outcome=": ".join(filter(None, (wrong[0].outcome, wrong[0].reason))) if wrong else TRAINED,
+        accuracy="–" if accuracy is None else f"{accuracy.value:.4f}",
+        seconds="–" if seconds is None else f"{number(seconds.value)} s",
+        energy="–" if joules is None else f"{number(joules.value / 1e3)} kJ",
+        seeds=f"{result.reached} of {len(result.records)}",
+        outcome=": ".join(filter(None, (wrong[0].outcome, wrong[0].reason))) if wrong else "trained",
     )

@@ -15,11 +15,11 @@ from netdyno.report.headline_contests import Proved
 from netdyno.report.page_compact import compact, dumped, epoch_s, evenly, finite, script_safe
 from netdyno.report.page_rows import Row, row_of
 from netdyno.report.palette import look
-from netdyno.results.bulk import in_batches
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record
 from netdyno.results.result import Result
-from netdyno.results.statistics import images_per_s
+from netdyno.results.statistics import value_of
+from netdyno.results.store.bulk import in_batches
 
 Traces = Callable[[Sequence[str]], Mapping[str, Mapping[str, Any]]]
 
@@ -147,11 +147,11 @@ class PageData:
 
     def _run(self, record: Record) -> list[Any]:
         started, ended = epoch_s(record.started_at), epoch_s(record.ended_at)
-        is_measured = record.outcome == "measured" and record.samples
+        main = record.main
         values = {
             "number": record.number,
             "outcome": self._text(record.outcome),
-            "speed": compact(images_per_s(record.samples, record.cell.batch)) if is_measured else None,
+            "speed": compact(value_of(main, record)) if main else None,
             "flags": [self._text(flag) for flag in record.flags],
             "reason": self._text(record.reason),
             "started": started,

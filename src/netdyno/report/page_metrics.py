@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cache
 from math import fsum, sqrt
 
-from netdyno.results import compare_metrics
 from netdyno.results.record import Record
 from netdyno.results.result import Result
+from netdyno.results.statistics import value_of
 from netdyno.results.student import quantile
 
 MEBIBYTE = 2**20
@@ -20,7 +20,7 @@ class Metric:
     `margin` says how far the next is behind it."""
 
     name: str
-    compared: compare_metrics.Metric
+    compared: str  # the figure's name
     scale: float = 1.0
     title: str
     unit: str
@@ -42,7 +42,7 @@ class Figure:
 
 SPEED = Metric(
     name="speed",
-    compared=compare_metrics.SPEED,
+    compared="throughput",
     title="Training speed",
     unit="images/s",
     meaning="Mean of the runs' median speeds; more is better.",
@@ -52,7 +52,7 @@ SPEED = Metric(
 )
 MEMORY = Metric(
     name="memory",
-    compared=compare_metrics.METRICS["memory"],
+    compared="memory",
     scale=1 / MEBIBYTE,
     title="Peak memory",
     unit="MiB",
@@ -62,14 +62,14 @@ MEMORY = Metric(
 )
 POWER = Metric(
     name="power",
-    compared=compare_metrics.METRICS["power"],
+    compared="power",
     title="Mean power",
     unit="W",
     meaning="Of the device while it trained. A device that draws more may still need less for an image.",
 )
 ENERGY = Metric(
     name="energy",
-    compared=compare_metrics.METRICS["energy"],
+    compared="energy",
     scale=1e3,
     title="Energy per image",
     unit="mJ",
@@ -83,8 +83,8 @@ CONTESTED = tuple(metric for metric in METRICS if metric.champion)
 
 def run_values(metric: Metric, runs: Sequence[Record]) -> list[float]:
     """The figure of every measured run that has it."""
-    read = metric.compared.read
-    return [metric.scale * value for record in runs if (value := read(record)[1]) is not None]
+    found = [(record, record.figures[metric.compared]) for record in runs if metric.compared in record.figures]
+    return [metric.scale * value_of(figure, record) for record, figure in found]
 
 
 def figures(result: Result) -> dict[str, Figure]:
@@ -95,10 +95,10 @@ def figures(result: Result) -> dict[str, Figure]:
 
 def _figure(metric: Metric, result: Result, runs: Sequence[Record]) -> Figure:
     """The result's figure, or the reason that there is none."""
-    if metric is SPEED and result.images_per_s is not None:
+    if metric is SPEED and result.head is not None:
         alone = result.runs < 2
-        low, high = (None, None) if alone else (result.low, result.high)
-        return Figure(value=result.images_per_s, low=low, high=high)
+        low, high = (None, None) if alone else (result.head.low, result.head.high)
+        return Figure(value=result.head.value, low=low, high=high)
     values = run_values(metric, runs)
     if not values:
         return Figure(value=None, reason=_why(metric, result, runs))
@@ -129,8 +129,7 @@ def _t(degrees: int) -> float:
 def _why(metric: Metric, result: Result, runs: Sequence[Record]) -> str:
     if not runs:
         return f"{result.outcome}: {result.reason}" if result.reason else result.outcome
-    reading, _ = metric.compared.read(runs[-1])
-    return runs[-1].absent.get(reading, "") or _UNTOLD.get((metric.name, result.cell.device), "not read")
+    return runs[-1].absent.get(metric.compared, "") or _UNTOLD.get((metric.name, result.cell.device), "not read")
 
 
 _UNTOLD = {  # what is said where the record says nothing

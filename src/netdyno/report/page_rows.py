@@ -9,11 +9,11 @@ from typing import Any
 
 from netdyno.report.headline_contests import Proved, is_proved
 from netdyno.report.page_metrics import Figure, figures
-from netdyno.results.cell import FIELDS, Cell
-from netdyno.results.compare import fields_of, select
+from netdyno.results.cell import Cell
 from netdyno.results.cores import crowding
 from netdyno.results.record import Record
 from netdyno.results.result import STEADY, Result, results_of
+from netdyno.results.selectors import fields_of, select
 from netdyno.results.utilisation import nominal_peak, utilisation
 
 # What makers add to a name that tells nobody anything.
@@ -79,7 +79,7 @@ def row_of(result: Result, proved: Collection[Proved]) -> Row:
         proved=is_proved(result, proved),
         figures=figures(result),
         mfu=_mfu(result),
-        first_step_s=result.first_step_s,
+        first_step_s=first.value if (first := result.figures.get("first_step")) else None,
         chosen=_chosen(result),
         crowding=crowding(result.cell.threads, _cores(last.environment)) if result.cell.device == "cpu" else "",
         started_at=min(record.started_at for record in result.records),
@@ -89,8 +89,7 @@ def row_of(result: Result, proved: Collection[Proved]) -> Row:
 
 def row_id(result: Result) -> str:
     """Ten hex digits, the same in every report of the same series."""
-    cell = [str(getattr(result.cell, name)) for name in FIELDS]
-    words = "\n".join((result.machine, *cell, str(result.series)))
+    words = "\n".join((result.machine, result.cell.key(), str(result.series)))
     return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:10]
 
 

@@ -10,7 +10,7 @@ from rich.status import Status
 from netdyno.harness.plan import Plan, PlannedRun
 from netdyno.report.tables import how
 from netdyno.results.record import Record
-from netdyno.results.statistics import images_per_s
+from netdyno.results.statistics import value_of
 from netdyno.results.words import number
 
 DRAW_EVERY_S = 1.0
@@ -105,7 +105,7 @@ def duration(seconds: float) -> str:
 
 
 def _outcome(record: Record) -> str:
-    if record.outcome != "measured":
+    main = record.main
+    if main is None:
         return f"{record.outcome}: {record.reason}"
-    speed = number(images_per_s(record.samples, record.cell.batch))
-    return f"{speed} images/s" + (f" ({', '.join(record.flags)})" if record.flags else "")
+    return f"{number(value_of(main, record))} {main.unit}" + (f" ({', '.join(record.flags)})" if record.flags else "")

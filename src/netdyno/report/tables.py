@@ -38,8 +38,8 @@ def results_table(results: Sequence[Result], notes: Footnotes) -> Table:
             result.cell.framework,
             how(result.cell),
             str(result.cell.batch),
-            number(result.images_per_s),
-            margin(result),
+            number(result.head.value if result.head else None),
+            margin(result.head),
             str(result.runs),
             verdict(result, notes),
         )

@@ -87,10 +87,10 @@ def _name(cell: Cell, results: Sequence[Result]) -> str:
 
 
 def _measured_time(result: Result) -> Time:
-    if result.images_per_s is None:
+    if result.head is None:
         return Time(seconds=None, word=result.outcome, note=result.reason or result.outcome)
     note = crowding(result.cell.threads, result.records[-1].environment)
-    return Time(seconds=result.cell.batch / result.images_per_s, note=f"{HERE}, {note}" if note else "")
+    return Time(seconds=result.cell.batch / result.head.value, note=f"{HERE}, {note}" if note else "")
 
 
 def _published_rows(published: Sequence[PublishedTime]) -> list[Row]:

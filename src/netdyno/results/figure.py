@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from netdyno.errors import NetdynoError
-from netdyno.results.values import END, Name, Finite, one_of
+from netdyno.results.values import END, Finite, Name, one_of
 
 BETTER = ("more", "less", "none")  # which change is an improvement
 FigureName = Annotated[str, Meta(max_length=60, pattern=f"^[a-z][a-z0-9_]*{END}")]
@@ -31,8 +31,8 @@ class Figure(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """A figure over a result's runs. The interval of a rate is of 95 %, by bootstrap; of other figures, low and high are
-    the extremes over the runs, and None with a single one."""
+    """A figure over a result's runs. A rate has a 95 % interval, by bootstrap; of other figures, low and high are the
+    extremes over the runs, and None with a single one."""
 
     value: float
     low: float | None = None

@@ -8,7 +8,20 @@ from msgspec import Meta, Struct, field
 from netdyno.errors import NetdynoError
 from netdyno.results.cell import Cell
 from netdyno.results.figure import Figure, FigureName
-from netdyno.results.values import AnyNumber, Bytes, Count, Id, Moment, Name, Number, Seconds, Share, Whole, Words, one_of
+from netdyno.results.values import (
+    AnyNumber,
+    Bytes,
+    Count,
+    Id,
+    Moment,
+    Name,
+    Number,
+    Seconds,
+    Share,
+    Whole,
+    Words,
+    one_of,
+)
 
 MEASURED, SHORT = "measured", "short of its goal"
 OUTCOMES = (MEASURED, SHORT, "unsupported", "out of memory", "failed", "crashed", "timed out")
@@ -121,7 +134,9 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise NetdynoError(f"a record: expected a headline among its figures, received '{self.headline}'.")
         for name, figure in self.figures.items():
             if figure.name != name:
-                raise NetdynoError(f"a record: expected its figure '{name}' to have that name, received '{figure.name}'.")
+                raise NetdynoError(
+                    f"a record: expected its figure '{name}' to have that name, received '{figure.name}'."
+                )
             if figure.per_step is not None and not self.samples:
                 raise NetdynoError(f"a record: expected samples for its rate '{name}', received none.")
 

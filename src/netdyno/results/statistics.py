@@ -52,7 +52,7 @@ def median_interval(samples: Sequence[Sample]) -> tuple[float, float] | None:
 
 
 def bootstrap(runs: Sequence[Sequence[Sample]], per_step: float) -> tuple[float, float, float]:
-    """The mean of the runs' rates at their medians, and its 95 % interval from a bootstrap over runs and, in them, over
+    """The mean of the runs' rates at their medians, and its 95 % interval: a bootstrap over runs and, in them, over
     blocks."""
     # Sorted, so that the order in which runs were made cannot change a digit.
     blocks = sorted((np.sort(_seconds_per_step(run)) for run in runs), key=lambda run: run.tolist())

@@ -36,7 +36,9 @@ class Side:
             return cls(runs=0, missing=missing, problem=result.absent.get(name, "") if missing else "")
         logs = [log(value) for *_, value in usable]
         variance = _variance(logs, [(record, one) for record, one, _ in usable])
-        return cls(runs=len(logs), mean=sum(logs) / len(logs), variance=variance / len(logs), source=usable[0][1].source)
+        return cls(
+            runs=len(logs), mean=sum(logs) / len(logs), variance=variance / len(logs), source=usable[0][1].source
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

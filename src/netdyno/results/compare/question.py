@@ -1,4 +1,4 @@
-"""What of two results is compared: a figure, the words for a larger and a smaller one, how sure a single run is of it."""
+"""What of two results is compared: a figure, the words for more and less of it, and how sure a single run is."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ def question_of(results: Iterable[Result], figure: str = "", margin: float = MAR
         raise NetdynoError(message, hint="Name a figure: --figure NAME")
     name = figure or (heads[0] if heads else "")
     known = {each: one for result in measured for run in result.measured for each, one in run.figures.items()}
-    if figure and known and figure not in known:
+    if figure and known and figure not in known and not any(figure in result.absent for result in measured):
         raise unknown("figure", figure, known)
     return _question(known[name], margin) if name in known else Question(figure=name, margin=margin)
 
@@ -62,9 +62,7 @@ def error_of(figure: Figure, run: Record) -> float:
 def _question(figure: Figure, margin: float) -> Question:
     larger, smaller = ("more", "less") if figure.per_step is None else (FASTER, SLOWER)
     worse = {"more": smaller, "less": larger}.get(figure.better, "")
-    return Question(
-        figure=figure.name, unit=figure.unit, larger=larger, smaller=smaller, worse=worse, margin=margin
-    )
+    return Question(figure=figure.name, unit=figure.unit, larger=larger, smaller=smaller, worse=worse, margin=margin)
 
 
 def _range(samples: Sequence[Sample]) -> tuple[float, float]:

@@ -7,10 +7,10 @@ from tempfile import TemporaryDirectory
 
 from netdyno.errors import NetdynoError
 from netdyno.results.compare.pairs import are_same_runs, nothing_in_common, pair
-from netdyno.results.selectors import fields_of, newest_series, parsed, select_records
 from netdyno.results.exchange.merge import merge
 from netdyno.results.record import Record
 from netdyno.results.result import Result, results_of
+from netdyno.results.selectors import fields_of, newest_series, parsed, select_records
 from netdyno.results.store import open_store
 
 

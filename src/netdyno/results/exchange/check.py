@@ -1,4 +1,4 @@
-"""How data from outside becomes a record, a proof or a graph: checked by their types, refused with place and reason."""
+"""How data from outside becomes a record, proof or graph: checked by their types, refused with place and reason."""
 
 import re
 import reprlib

@@ -1,4 +1,4 @@
-"""Exports as JSON Lines: a header, then a record, proof, graph or machine on each line, and a last line with a digest.
+"""Exports as JSON Lines: a header, a line for each record, proof, graph and machine, and a last line with a digest.
 
 `python -m netdyno.results.exchange.lines` writes the two .schema.json files beside this one; a test compares them.
 """
@@ -13,7 +13,7 @@ import msgspec
 
 import netdyno
 from netdyno.results.exchange.check import PROOF_FLOATS, TYPES, Graph, Part
-from netdyno.results.exchange.selection import Selection, Seen
+from netdyno.results.exchange.selection import Seen, Selection
 from netdyno.results.proof import Proof
 from netdyno.results.record import Record
 from netdyno.results.store.rows import FLOATS, named_floats
@@ -66,7 +66,10 @@ def encoded(plain: Any) -> bytes:
 def schema_text(name: str) -> str:
     """The JSON Schema file of that name."""
     title, schema = _SCHEMAS[name]()
-    return json.dumps({"$schema": DRAFT, "title": f"{title} (schema_version {SCHEMA_VERSION})", **schema}, indent=1) + "\n"
+    return (
+        json.dumps({"$schema": DRAFT, "title": f"{title} (schema_version {SCHEMA_VERSION})", **schema}, indent=1)
+        + "\n"
+    )
 
 
 class _Writer:
@@ -105,7 +108,11 @@ def _line_schema() -> tuple[str, dict[str, Any]]:
         found = definitions[ref["$ref"].rpartition("/")[2]]
         found["properties"] = {KIND: {"const": kind}, **found["properties"]}
         found["required"] = [KIND, *found.get("required", ())]
-    header = {"format": {"const": FORMAT}, "schema_version": {"const": SCHEMA_VERSION}, "netdyno_version": {"type": "string"}}
+    header = {
+        "format": {"const": FORMAT},
+        "schema_version": {"const": SCHEMA_VERSION},
+        "netdyno_version": {"type": "string"},
+    }
     end = {KIND: {"const": END}, "digest": DIGEST}
     return "A line of what netdyno results export --format json writes", {
         "anyOf": [

@@ -9,8 +9,8 @@ from datetime import datetime
 from math import isfinite
 from typing import Any, BinaryIO
 
-from netdyno.results.record import Record
 from netdyno.results.exchange.selection import Selection
+from netdyno.results.record import Record
 from netdyno.results.statistics import rate, value_of
 
 TOKEN = ":::MLLOG "

@@ -126,9 +126,11 @@ def _read_object(first: bytes, file: BinaryIO) -> Iterator[Found]:
             if kind != "machine":
                 digest.update(json.dumps(plain, separators=(",", ":")).encode())
             with _at(place):
-                part = courses.add(place, plain) if kind == "course" else converted(kind, plain)
-            if part is not None:
-                yield Found(part, place)
+                if kind == "course":
+                    courses.add(place, plain)
+                    continue
+                part = converted(kind, plain)
+            yield Found(part, place)
     yield from (Found(record, place) for place, record in courses.records())
     _check_digest(header.get("digest"), digest.hexdigest())
 

@@ -78,7 +78,7 @@ class Numbering:
 
 
 def _one_each(known: Mapping[int, int]) -> dict[int, int]:
-    """Of several series that are one here, the first: the other store has divided it since, so the later ones are new."""
+    """Of several series that are one here, the first: the other store has divided it since, so later ones are new."""
     first: dict[int, int] = {}
     for series in sorted(known):
         first.setdefault(known[series], series)

@@ -83,9 +83,7 @@ def converted(kind: str, plain: Any) -> Part:
     if kind != "record" or not isinstance(plain, dict) or not isinstance(plain.get("cell"), dict):
         return checked(kind, plain)
     renamed = {
-        name: version1.renamed(plain[name])
-        for name in ("readings", "absent")
-        if isinstance(plain.get(name), dict)
+        name: version1.renamed(plain[name]) for name in ("readings", "absent") if isinstance(plain.get(name), dict)
     }
     record = checked(kind, {**plain, **renamed, "cell": _cell(plain["cell"])})
     assert isinstance(record, Record)

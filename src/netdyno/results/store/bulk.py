@@ -27,8 +27,8 @@ from sqlalchemy.exc import IntegrityError
 
 from netdyno.errors import NetdynoError
 from netdyno.results.cell import FIELDS
-from netdyno.results.record import Record
 from netdyno.results.exchange.renumber import Move, Owner
+from netdyno.results.record import Record
 from netdyno.results.store.rows import from_row
 from netdyno.results.store.store import Store
 from netdyno.results.store.tables import GRAPHS, PROOFS, RUNS
@@ -42,15 +42,17 @@ BYTEWISE = {"sqlite": "BINARY", "postgresql": "C"}  # the collation that sorts a
 T = TypeVar("T")
 
 
-def runs_by_cell(store: Store, *, whole: bool = True) -> Iterator[Record]:
-    """Every record in the order of results: a cell's runs side by side, by machine, series and number.
+def runs_by_cell(store: Store, workload: str = "", *, whole: bool = True) -> Iterator[Record]:
+    """Every record, or those of a workload, in the order of results: a cell's runs side by side, by machine, series
+    and number.
 
     One that is not `whole` has no warm-up and no trace: no statistic needs them, and they are most of a record.
     """
     left_out = {} if whole else LEFT_OUT
     columns = [column for column in RUNS.columns if column.name not in left_out]
     with store.connection() as connection:
-        ids = [row.id for row in connection.execute(select(RUNS.c.id).order_by(*_order(connection)))]
+        query = select(RUNS.c.id).where(RUNS.c.workload == workload) if workload else select(RUNS.c.id)
+        ids = [row.id for row in connection.execute(query.order_by(*_order(connection)))]
         for some in in_batches(ids):
             rows = _rows_with(connection, columns, some)
             yield from (from_row(rows[id_] | left_out) for id_ in some)

@@ -72,7 +72,9 @@ def proof_from_row(row: Mapping[str, Any]) -> Proof:
 
 def named_floats(values: Mapping[str, Any]) -> dict[str, Any]:
     """NaN and the infinities by their names, as JSON has no such numbers."""
-    return {name: _NAMES.get(str(v), v) if isinstance(v, float) and not isfinite(v) else v for name, v in values.items()}
+    return {
+        name: _NAMES.get(str(v), v) if isinstance(v, float) and not isfinite(v) else v for name, v in values.items()
+    }
 
 
 def unnamed_floats(values: Mapping[str, Any]) -> dict[str, Any]:

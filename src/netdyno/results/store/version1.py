@@ -102,7 +102,7 @@ def series_of(courses: Iterable[Plain]) -> dict[str, int]:
     for course in sorted(courses, key=lambda each: str(each["started_at"])):
         owner = course["machine"], *(course[name] for name in (*CELL_FIELDS, "goal", "source"))
         seeds.setdefault(owner, {}).setdefault(course["seed"], []).append(course["id"])
-    found = {}
+    found: dict[str, int] = {}
     for numbers in seeds.values():
         last = max(map(len, numbers.values()))
         for ids in numbers.values():

@@ -19,8 +19,8 @@ CELL_TEXTS = ("workload", "network", "options", "dataset", "goal", "source", "fr
 COPIED = (
     "id", "framework", "batch", "precision", "execution", "data", "device", "threads", "machine", "series", "number",
     "outcome", "reason", "started_at", "ended_at", "samples", "warmup", "flags", "build_s", "first_step_s",
-    "loss_first", "loss_last", "host_peak_bytes", "device_peak_bytes", "graph_digest", "weights_digest", "worker_hash",
-    "netdyno_version", "versions", "settings", "environment", "cost",
+    "loss_first", "loss_last", "host_peak_bytes", "device_peak_bytes", "graph_digest", "weights_digest",
+    "worker_hash", "netdyno_version", "versions", "settings", "environment", "cost",
 )  # fmt: skip
 CONSTANT = {
     "workload": "'train'", "network": "records.network", "goal": "''", "source": "''", "ranks": "1", "nodes": "1",
@@ -103,7 +103,11 @@ def _move_records(connection: sa.Connection) -> None:
 def _computed(row: Mapping[str, Any]) -> dict[str, Any]:
     fields = version1.cell_of(row)
     cell = Cell(**fields)
-    old = {**row, "readings": version1.renamed(row["readings"] or {}), "absent": version1.renamed(row["absent"] or {})}
+    old = {
+        **row,
+        "readings": version1.renamed(row["readings"] or {}),
+        "absent": version1.renamed(row["absent"] or {}),
+    }
     steps = [seconds / steps for steps, seconds in row["samples"]]
     is_measured = row["outcome"] == "measured" and bool(steps)
     return {
@@ -162,7 +166,7 @@ def _new_key(key: str) -> str:
 def _read(connection: sa.Connection, table: str, columns: Sequence[str] | None) -> Iterator[dict[str, Any]]:
     """Rows with their JSON read: by Python's own reader, because a curve may hold NaN."""
     kinds = {column["name"]: column["type"] for column in sa.inspect(connection).get_columns(table)}
-    chosen = [sa.column(name) for name in columns or kinds]
+    chosen: list[sa.ColumnClause[Any]] = [sa.column(name) for name in columns or kinds]
     as_json = {name for name, kind in kinds.items() if isinstance(kind, sa.JSON)}
     for row in connection.execute(sa.select(*chosen).select_from(sa.table(table))).mappings():
         yield {
