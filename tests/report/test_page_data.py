@@ -16,9 +16,9 @@ from netdyno.report.page_bars import grouping
 from netdyno.report.page_compact import compact, epoch_s, evenly, script_safe
 from netdyno.report.page_data import PageData, repeating_command
 from netdyno.report.page_rows import place_name, results_by_cell, row_of
-from netdyno.results.store.bulk import runs_by_cell, traces_of
 from netdyno.results.result import results_of
 from netdyno.results.store import open_store
+from netdyno.results.store.bulk import runs_by_cell, traces_of
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -10,9 +10,9 @@ from sqlalchemy import select
 from tests.results.samples import make_cell, make_record, make_samples, make_training
 
 from netdyno.results.exchange.files import EXPORTS, export
+from netdyno.results.exchange.selection import Selection
 from netdyno.results.proof import Proof
 from netdyno.results.record import Evaluation, Record
-from netdyno.results.exchange.selection import Selection
 from netdyno.results.store import Store, open_store
 from netdyno.results.store.tables import GRAPHS
 

@@ -10,8 +10,8 @@ from netdyno.errors import NetdynoError
 from netdyno.results.compare.family import Comparison
 from netdyno.results.compare.pairs import compare, compare_all, nothing_in_common, overall, pair
 from netdyno.results.compare.question import Question, question_of
-from netdyno.results.selectors import fields_of, select
 from netdyno.results.result import Result, results_of
+from netdyno.results.selectors import fields_of, select
 
 SPEED = Question(figure="throughput", larger="faster", smaller="slower", worse="slower")
 STEP_S = 0.01

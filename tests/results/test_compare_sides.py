@@ -7,12 +7,12 @@ from tests.results.samples import make_cell, make_record
 
 from netdyno.errors import NetdynoError
 from netdyno.results.cell import Cell
-from netdyno.results.selectors import select, select_records
 from netdyno.results.compare.sides import find_sides
 from netdyno.results.exchange.files import export_file, find_exporter
+from netdyno.results.exchange.selection import Selection
 from netdyno.results.record import Record
 from netdyno.results.result import results_of
-from netdyno.results.exchange.selection import Selection
+from netdyno.results.selectors import select, select_records
 from netdyno.results.store import open_store
 
 ALPHA, BETA = make_cell(framework="alpha-1.0"), make_cell(framework="beta-2.0")

@@ -17,7 +17,13 @@ from netdyno.results.store.location import read_location
 from netdyno.results.store.tables import LIMITS
 from netdyno.results.utilisation import shares
 
-FIGURES = {"accuracy": "accuracy", "train_s": "train_time", "wall_s": "wall_time", "steps": "steps", "energy_j": "energy"}
+FIGURES = {
+    "accuracy": "accuracy",
+    "train_s": "train_time",
+    "wall_s": "wall_time",
+    "steps": "steps",
+    "energy_j": "energy",
+}
 
 
 def new_cell(old: dict[str, Any], **more: str) -> Cell:
@@ -25,7 +31,9 @@ def new_cell(old: dict[str, Any], **more: str) -> Cell:
 
 
 def renamed(old: dict[str, Any]) -> dict[str, Any]:
-    return {name.replace("per_image", "per_item").replace("images_per_s", "items_per_s"): v for name, v in old.items()}
+    return {
+        name.replace("per_image", "per_item").replace("images_per_s", "items_per_s"): v for name, v in old.items()
+    }
 
 
 def find(results: list[Result], cell: Cell, machine: str, series: int | None = None) -> Result:
@@ -36,7 +44,9 @@ def find(results: list[Result], cell: Cell, machine: str, series: int | None = N
 def check_result(result: Result, old: dict[str, Any], records: list[Record]) -> None:
     """Everything that was computed of a result, digit by digit."""
     head = result.head
-    assert [head and head.value, head and head.low, head and head.high] == [old[n] for n in ("images_per_s", "low", "high")]
+    assert [head and head.value, head and head.low, head and head.high] == [
+        old[n] for n in ("images_per_s", "low", "high")
+    ]
     for name in ("series", "runs", "outcome", "verdict", "reason", "step_s", "host_peak_bytes", "device_peak_bytes"):
         assert getattr(result, name) == old[name], name
     first = result.figures.get("first_step")
@@ -130,7 +140,9 @@ def test_a_migrated_store_equals_an_imported_export(tmp_path: Path) -> None:
 
 def test_matrix_products_have_a_width_and_no_dataset(tmp_path: Path) -> None:
     with open_store(copied_store("revision-0005", tmp_path)) as store:
-        found = {record.cell.key(): record.figures["throughput"].unit for record in store.records({"network": "matmul"})}
+        found = {
+            record.cell.key(): record.figures["throughput"].unit for record in store.records({"network": "matmul"})
+        }
     assert found == {
         "network=matmul options=width:1024 dataset=none framework=reference batch=16 threads=1": "samples/s",
         "network=matmul dataset=none framework=null batch=16 threads=1": "samples/s",
@@ -147,7 +159,10 @@ def test_a_postgresql_store_of_revision_0005_is_migrated_too(postgres_server: An
         upgraded_to(target, "0005")
         for name in ("records", "courses", "proofs", "limits"):
             table = sa.Table(name, sa.MetaData(), autoload_with=target)
-            rows = [dict(row) for row in old.execute(sa.select(sa.Table(name, sa.MetaData(), autoload_with=old))).mappings()]
+            rows = [
+                dict(row)
+                for row in old.execute(sa.select(sa.Table(name, sa.MetaData(), autoload_with=old))).mappings()
+            ]
             target.execute(sa.insert(table), [_for_postgres(row) for row in rows])
     source.dispose()
     with open_store(location) as store:

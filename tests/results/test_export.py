@@ -6,17 +6,17 @@ import io
 import json
 import re
 import sys
-from msgspec.structs import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.results.exports import everything, exported, full_store, some_records, some_trainings
 from tests.results.samples import make_cell, make_record
 
 from netdyno.errors import NetdynoError
 from netdyno.results.exchange.files import EXPORTS, Exporter, export_file, find_exporter, format_of
-from netdyno.results.result import results_of
 from netdyno.results.exchange.selection import Selection
+from netdyno.results.result import results_of
 from netdyno.results.store import open_store
 
 HOSTILE = "=cmd|' /C calc'!A1 <script>alert(1)</script> \\write18{x} | # _ & % $ ~ ^ {x} [y](z) `q` *b*"
@@ -49,7 +49,9 @@ def test_records_are_exported_of_every_series_and_results_of_the_newest(tmp_path
             (2, 3),
         ]
         assert [result.series for result in selection.results()] == [2]
-        both = Selection(store=store, selector="workload=train,network=lenet,batch=32,machine=here", every_series=True)
+        both = Selection(
+            store=store, selector="workload=train,network=lenet,batch=32,machine=here", every_series=True
+        )
         assert [result.series for result in both.results()] == [1, 2]
 
 

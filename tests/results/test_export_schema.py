@@ -1,13 +1,13 @@
 """The JSON Schemas are what the code checks, and what it writes passes them."""
 
 import json
-from msgspec.structs import fields, replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
+from msgspec.structs import fields, replace
 from tests.results.exports import exported, full_store, parsed, some_records
 from tests.results.test_rows import RECORDS, TEXT
 
@@ -97,7 +97,11 @@ WRONG: list[tuple[str, Any, str]] = [
     ("environment", {"usable_cores": "many"}, "environment.usable_cores"),
     ("cost", {"step_flops": "1"}, "cost.step_flops"),
     ("cell", None, "cell"),
-    ("figures", {"throughput": {"name": "throughput", "unit": 1, "better": "more", "value": 1}}, "figures.throughput.unit"),
+    (
+        "figures",
+        {"throughput": {"name": "throughput", "unit": 1, "better": "more", "value": 1}},
+        "figures.throughput.unit",
+    ),
     ("headline", "Speed", "headline"),
     ("curve", [{"step": 1}], "curve[0]"),
     ("surprise", 1, "surprise"),

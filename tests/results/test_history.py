@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.results.samples import draw_runs, make_cell, make_record, make_samples
 
-from netdyno.results.history.series import History, histories
 from netdyno.results.history.changes import Change
+from netdyno.results.history.series import History, histories
 from netdyno.results.history.steps import find_steps, smallest_step
 from netdyno.results.record import Record
 

@@ -3,11 +3,11 @@
 import gzip
 import json
 from collections.abc import Callable
-from msgspec.structs import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.results.exports import everything, exported, full_store, parsed, some_records, written
 from tests.results.fixtures import EXPORT
 from tests.results.samples import make_record, make_training
@@ -17,7 +17,6 @@ from netdyno.results.exchange import reading
 from netdyno.results.exchange.merge import Merged, merge
 from netdyno.results.result import results_of
 from netdyno.results.store import Store, open_store
-
 
 HEADER = b'{"format": "netdyno-results", "schema_version": 2}\n'
 
@@ -167,6 +166,7 @@ def test_an_export_that_was_laid_out_anew_is_still_the_same(tmp_path: Path, expo
     old.write_text(json.dumps(json.loads(EXPORT.read_text()), indent=3))
     with open_store(str(tmp_path / "b.db")) as store:
         assert merge(store, [path]).new["records"] == 10
+    with open_store(str(tmp_path / "c.db")) as store:
         assert merge(store, [old]).new["records"] > 20
 
 
@@ -202,7 +202,7 @@ def test_a_newer_schema_is_told_with_both_versions(tmp_path: Path, export_path: 
         (b'{"format": "netdyno-results", "format": "netdyno-results"}', "received none named schema_version"),
         (b'{"format": "netdyno-results", "schema_version": 1} more', "trailing characters"),
         (b'{"format": "netdyno-results", "schema_version": NaN}', "it is no JSON at"),
-        (b'{"format": "netdyno-results", "schema_version": ' + b"9" * 5000 + b"}", "out of range"),
+        (b'{"format": "netdyno-results", "schema_version": ' + b"9" * 5000 + b"}", "digits"),
         (b'{"format": "netdyno-results", "schema_version": ' + b"[" * 100_000, "nested too deep"),
         (b'{"format": ' + b" " * 100, "it is cut"),
         (b"\xff\xfe\x00", "not text"),

@@ -1,18 +1,18 @@
 """Two stores of one machine both count their series from 1; in one store all have their place, and time decides."""
 
-from msgspec.structs import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.results.exports import exported
 from tests.results.samples import make_record, make_samples
 
 from netdyno.errors import NetdynoError
-from netdyno.results.selectors import newest_series
 from netdyno.results.exchange.merge import merge
-from netdyno.results.record import Record
 from netdyno.results.exchange.renumber import Move, Numbering, Place
+from netdyno.results.record import Record
 from netdyno.results.result import results_of
+from netdyno.results.selectors import newest_series
 from netdyno.results.store import open_store
 
 

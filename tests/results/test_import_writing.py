@@ -9,10 +9,9 @@ from sqlalchemy import event, inspect
 from tests.results.exports import everything, exported, fill, full_store
 from tests.results.samples import make_cell, make_record
 
-from netdyno.results.store import bulk
 from netdyno.results.exchange.merge import merge
+from netdyno.results.store import bulk, open_store
 from netdyno.results.store.rows import to_row
-from netdyno.results.store import open_store
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from tests.results.samples import make_record
 
 import netdyno
 from netdyno.errors import NetdynoError
-from netdyno.results.store.location import read_location
 from netdyno.results.store import open_store
+from netdyno.results.store.location import read_location
 from netdyno.results.store.tables import GRAPHS, LIMITS, METADATA, PROOFS, RUNS, VERSION_TABLE
 
 

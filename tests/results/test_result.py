@@ -80,7 +80,9 @@ def test_cells_and_machines_are_kept_apart_and_in_order() -> None:
 
 
 def test_json_has_these_keys_in_this_order() -> None:
-    keys = "workload network options dataset goal source framework batch precision execution data device threads ranks"
+    keys = (
+        "workload network options dataset goal source framework batch precision execution data device threads ranks"
+    )
     keys += " nodes strategy synchrony outcome verdict runs headline figures"
     keys += " step_s host_peak_bytes device_peak_bytes readings absent"
     told = to_json(make_result([GOOD, GOOD]))
@@ -100,7 +102,10 @@ def test_json_has_no_figures_where_nothing_was_measured() -> None:
 
 
 def test_a_figure_that_is_no_rate_is_a_mean_with_its_extremes() -> None:
-    runs = [make_record(number=n, samples=make_samples(GOOD), readings={"mean_w": watts}) for n, watts in ((1, 90.0), (2, 110.0))]
+    runs = [
+        make_record(number=n, samples=make_samples(GOOD), readings={"mean_w": watts})
+        for n, watts in ((1, 90.0), (2, 110.0))
+    ]
     power = results_of(runs)[0].figures["power"]
     assert (power.value, power.low, power.high, power.unit, power.better) == (100.0, 90.0, 110.0, "W", "less")
     alone = results_of(runs[:1])[0].figures["power"]

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import astuple, fields, force_setattr
 
 from netdyno.errors import NetdynoError, unknown
-from netdyno.results.values import END, Count, Name, one_of
+from netdyno.results.values import END, IN_JSON, Count, Name, one_of
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "device": ("cpu", "cuda"),
@@ -27,7 +27,7 @@ Options = Annotated[
     tuple[tuple[Name, Annotated[int, Meta(ge=-(2**53), le=2**53)] | float | Name], ...],
     Meta(
         max_length=100,
-        extra_json_schema={"type": "object", "additionalProperties": {"type": ["number", "string"]}},
+        extra_json_schema={IN_JSON: {"type": "object", "additionalProperties": {"type": ["number", "string"]}}},
     ),
 ]
 

@@ -114,7 +114,7 @@ def _checked_record(record: Record) -> Record:
     for name, known in (("settings", _KnownSettings), ("environment", _KnownEnvironment)):
         value = getattr(record, name)
         _check_json(value, name, DEEPEST)
-        convert(dict(value), known, prefix=f"{name}.")
+        convert(dict(value), known, prefix=name)
     words = {name: clean(reason) for name, reason in record.absent.items()}
     return replace(record, reason=clean(record.reason), flags=tuple(map(clean, record.flags)), absent=words)
 

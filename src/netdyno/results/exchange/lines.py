@@ -17,6 +17,7 @@ from netdyno.results.exchange.selection import Seen, Selection
 from netdyno.results.proof import Proof
 from netdyno.results.record import Record
 from netdyno.results.store.rows import FLOATS, named_floats
+from netdyno.results.values import IN_JSON
 
 FORMAT = "netdyno-results"
 SCHEMA_VERSION = 2  # goes up with every field that is added, removed or changes its meaning
@@ -66,10 +67,18 @@ def encoded(plain: Any) -> bytes:
 def schema_text(name: str) -> str:
     """The JSON Schema file of that name."""
     title, schema = _SCHEMAS[name]()
+    schema = _as_written(schema)
     return (
         json.dumps({"$schema": DRAFT, "title": f"{title} (schema_version {SCHEMA_VERSION})", **schema}, indent=1)
         + "\n"
     )
+
+
+def _as_written(schema: Any) -> Any:
+    """A schema as records are written: where JSON has another form than the type, that form."""
+    if isinstance(schema, dict):
+        return schema.get(IN_JSON) or {name: _as_written(part) for name, part in schema.items()}
+    return [_as_written(part) for part in schema] if isinstance(schema, list) else schema
 
 
 class _Writer:
