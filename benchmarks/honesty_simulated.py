@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from netdyno.results.cell import Cell
-from netdyno.results.compare import Question, compare, compare_all
-from netdyno.results.history_steps import find_steps
+from netdyno.results.compare.pairs import compare, compare_all
+from netdyno.results.compare.question import Question
+from netdyno.results.history.steps import find_steps
 from netdyno.results.record import Record, Sample
 from netdyno.results.result import Result
 

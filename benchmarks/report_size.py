@@ -26,9 +26,9 @@ from sqlalchemy import create_engine, insert
 from netdyno.frameworks.spec import specs
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record, Sample
-from netdyno.results.rows import to_row
 from netdyno.results.store import open_store
-from netdyno.results.tables import RECORDS
+from netdyno.results.store.rows import to_row
+from netdyno.results.store.tables import RECORDS
 from netdyno.zoo.catalog import entries
 
 RUNS = 3

@@ -32,8 +32,8 @@ FLAGS = {
     "results show": {"--every-series", "--json"},  # also without the word
     "results export": {"--format", "--output", "--every-series"},
     "results import": set(),
-    "compare": {"--metric", "--margin", "--fail-on-slower", "--format", "--json"},
-    "history": {"--json"},
+    "compare": {"--figure", "--margin", "--fail-on-slower", "--format", "--json"},
+    "history": {"--figure", "--json"},
     "report": {"--output", "--reference", "--charts", "--format"},
     "doctor": {"--json"},
 }  # fmt: skip
@@ -63,11 +63,15 @@ def test_results_json_has_its_fields(netdyno):
     netdyno("run", "--framework", "null", "--network", "lenet", "--runs", "1", "--seconds", "0.1")
     (result,) = netdyno.json("results")
     assert list(result) == [
-        "network", "dataset", "framework", "device", "batch", "precision", "execution", "data", "threads",
-        "images_per_s", "low", "high", "runs", "outcome", "verdict", "step_s", "first_step_s", "host_peak_bytes",
-        "device_peak_bytes", "readings", "absent", "utilisation",
+        "workload", "network", "options", "dataset", "goal", "source", "framework", "batch", "precision",
+        "execution", "data", "device", "threads", "ranks", "nodes", "strategy", "synchrony", "outcome", "verdict",
+        "runs", "headline", "figures", "step_s", "host_peak_bytes", "device_peak_bytes", "readings", "absent",
+        "utilisation",
     ]  # fmt: skip
-    assert result["low"] <= result["images_per_s"] <= result["high"]
+    assert all(list(figure) == ["value", "low", "high", "unit", "better"] for figure in result["figures"].values())
+    headline = result["figures"][result["headline"]]
+    assert headline["low"] <= headline["value"] <= headline["high"]
+    assert (headline["unit"], headline["better"]) == ("images/s", "more")
 
 
 def test_verify_json_has_its_fields(netdyno):

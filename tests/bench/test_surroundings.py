@@ -1,6 +1,6 @@
 """What a record keeps of the world around its run, and where a change of it is told."""
 
-from netdyno.results.history_changes import Change, changes
+from netdyno.results.history.changes import Change, changes
 from netdyno.results.result import results_of
 from netdyno.results.store import open_store
 

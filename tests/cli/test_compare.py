@@ -53,7 +53,7 @@ def test_fail_on_slower_allows_what_it_says(netdyno, store):
 
 def test_json_has_its_fields(netdyno, store):
     told = netdyno.json("--store", store, "compare", *SIDES)
-    assert list(told) == ["metric", "unit", "margin", "comparisons", "overall"]
+    assert list(told) == ["figure", "unit", "margin", "comparisons", "overall"]
     (one,) = told["comparisons"]
     assert list(one) == [
         "a", "b", "ratio", "low", "high", "verdict", "reason", "confidence", "p", "is_within_margin",
@@ -85,11 +85,11 @@ def test_one_run_a_side_cannot_tell(netdyno, tmp_path):
     [
         (["network=lenet", "netwrok=lenet"], "no field named 'netwrok'"),
         (["network=lenet", "pyproject.toml"], "is not a database"),
-        ([*SIDES, "--metric", "sped"], "no metric named 'sped'"),
+        ([*SIDES, "--figure", "sped"], "no figure named 'sped'"),
         ([*SIDES, "--format", "html"], "no format named 'html'"),
         ([*SIDES, "--fail-on-slower", "3"], "--fail-on-slower: expected a percentage"),
         ([*SIDES, "--margin", "-1%"], "--margin: expected a percentage"),
-        ([*SIDES, "--metric", "power", "--fail-on-slower", "3%"], "expected with --metric images_per_s"),
+        ([*SIDES, "--figure", "step", "--fail-on-slower", "3%"], "expected a figure that is a rate"),
         (["network=lenet"], "Missing argument"),
     ],
 )

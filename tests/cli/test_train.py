@@ -39,13 +39,14 @@ def test_a_course_tells_its_curve_over_seeds_and_is_not_taken_twice(tiny_mnist):
     assert done.returncode == 0, done.stderr
     (result,) = json.loads(done.stdout)
     assert (result["source"], result["goal"], result["data"]) == ("mnist", "steps=3", "packed")
-    assert [[point["step"] for point in course["curve"]] for course in result["courses"]] == [[2, 3], [2, 3]]
-    assert result["accuracy"]["low"] <= result["accuracy"]["mean"] <= result["accuracy"]["high"]
-    assert result["cost"]["mean"] == pytest.approx(result["wall_s"]["mean"])
+    assert [[point["step"] for point in seed["curve"]] for seed in result["seeds"]] == [[2, 3], [2, 3]]
+    accuracy = result["figures"]["accuracy"]
+    assert accuracy["low"] <= accuracy["value"] <= accuracy["high"]
+    assert result["cost"]["value"] == pytest.approx(result["figures"]["wall_time"]["value"])
     losses = [course["curve"][-1]["loss"] for course in result["courses"]]
     assert losses[0] != losses[1]  # other weights, another order
     again = tiny_mnist(*COURSE, "--seeds", "2", "--json")
-    assert json.loads(again.stdout)[0]["courses"] == result["courses"]
+    assert json.loads(again.stdout)[0]["seeds"] == result["seeds"]
     assert "seed" not in again.stderr
 
 
@@ -59,7 +60,7 @@ def test_an_accuracy_that_is_not_reached_is_told_and_ends_with_1(tiny_mnist):
 def test_an_accuracy_that_is_reached_ends_a_course_early(tiny_mnist):
     done = tiny_mnist(*COURSE, "--seeds", "1", "--until", "accuracy=0.0001", "--json")
     assert done.returncode == 0, done.stderr
-    (course,) = json.loads(done.stdout)[0]["courses"]
+    (course,) = json.loads(done.stdout)[0]["seeds"]
     assert [point["step"] for point in course["curve"]] == [2]
 
 

@@ -26,7 +26,7 @@ def test_a_worker_in_another_language_is_measured(in_javascript):
     assert done.returncode == 0, done.stderr
     (result,) = in_javascript.json("results")
     assert result["outcome"] == "measured"
-    assert result["images_per_s"] > 0
+    assert result["figures"]["throughput"]["value"] > 0
 
 
 def test_it_refuses_a_network_it_cannot_train(in_javascript):

@@ -1,17 +1,20 @@
 """Stores with a bit of everything, and exports of them, for the tests of exports and imports."""
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
-from tests.results.samples import make_cell, make_record, make_samples
+from msgspec.structs import replace
+from sqlalchemy import select
+from tests.results.samples import make_cell, make_record, make_samples, make_training
 
-from netdyno.results.course import Course, Evaluation
-from netdyno.results.export import EXPORTS, export
+from netdyno.results.exchange.files import EXPORTS, export
+from netdyno.results.exchange.selection import Selection
 from netdyno.results.proof import Proof
-from netdyno.results.record import Record
-from netdyno.results.selection import Selection
+from netdyno.results.record import Evaluation, Record
 from netdyno.results.store import Store, open_store
+from netdyno.results.store.tables import GRAPHS
 
 NAN = float("nan")
 ENVIRONMENT = {
@@ -31,6 +34,7 @@ def some_records() -> list[Record]:
         "environment": ENVIRONMENT,
         "versions": {"alpha": "1.0"},
         "cost": {"step_flops": 10**12},
+        "graph_digest": GRAPH[0],
     }
     return [
         *(make_record(cell, series=1, number=n, loss_last=0.25, **shared) for n in (1, 2)),
@@ -53,23 +57,21 @@ def some_records() -> list[Record]:
     ]
 
 
-def some_courses() -> list[Course]:
+def some_trainings() -> list[Record]:
+    """Two of one goal: one with a loss that diverged, one that failed."""
     curve = tuple(
         Evaluation(step=step, train_s=float(step), wall_s=step + 0.5, accuracy=0.5, loss=loss)
         for step, loss in ((1, 2.0), (2, NAN), (3, float("inf")))
     )
-    times = {"started_at": "2026-11-15T10:00:00+00:00", "ended_at": "2026-11-15T10:01:00.250+00:00"}
-    told: dict[str, Any] = {
-        "goal": "epochs=1",
-        "source": "mnist",
-        "machine": "here",
-        "environment": ENVIRONMENT,
-        **times,
-    }
+    cell = make_cell(workload="learn", goal="epochs=1", source="mnist")
     return [
-        Course(id="course-1", cell=make_cell(), seed=0, outcome="trained", curve=curve, steps=3, train_s=2.5, **told),
-        Course(id="course-2", cell=make_cell(batch=8), seed=1, outcome="failed", reason="burnt", **told),
-    ]
+        make_training(0, id="training-1", cell=cell, curve=curve, environment=ENVIRONMENT),
+        make_training(1, id="training-2", cell=replace(cell, batch=8), outcome="failed", reason="burnt", curve=(),
+                      figures={}, environment=ENVIRONMENT),
+    ]  # fmt: skip
+
+
+GRAPH = ("0123456789abcdef", '{"format":1,"graph":{}}')
 
 
 def some_proofs() -> list[Proof]:
@@ -85,8 +87,9 @@ def some_proofs() -> list[Proof]:
 def fill(store: Store) -> None:
     for record in some_records():
         store.add(record)
-    for course in some_courses():
-        store.add_course(course)
+    for training in some_trainings():
+        store.add(training)
+    store.add_graph(*GRAPH)
     for proof in some_proofs():
         store.add_proof(proof)
 
@@ -105,4 +108,28 @@ def exported(store: Store, to: str = "json", **how: Any) -> bytes:
 
 def everything(store: Store) -> list[str]:
     """All that a store holds, as text: NaN is not equal to itself."""
-    return [repr(each) for each in (*store.records(), *store.courses(), *store.proofs())]
+    return [repr(each) for each in (*store.records(), *store.proofs(), *stored_graphs(store))]
+
+
+def stored_graphs(store: Store) -> list[tuple[str, str]]:
+    with store.connection() as connection:
+        return [tuple(row) for row in connection.execute(select(GRAPHS).order_by(GRAPHS.c.digest))]
+
+
+def parsed(export: bytes) -> dict[str, list[dict[str, Any]]]:
+    """The lines of an export by their kinds; the header under `header`."""
+    header, *lines = map(json.loads, export.decode().splitlines())
+    found: dict[str, list[dict[str, Any]]] = {"header": [header]}
+    for line in lines:
+        found.setdefault(line.pop("kind"), []).append(line)
+    return found
+
+
+def written(parts: dict[str, list[dict[str, Any]]], *, keep_digest: bool = False) -> bytes:
+    """The reverse; without its digest, which would tell that someone edited it."""
+    lines = [*parts["header"]]
+    for kind, found in parts.items():
+        if kind not in ("header", "end"):
+            lines += [{"kind": kind, **line} if isinstance(line, dict) else line for line in found]
+    lines += [{"kind": "end", **(parts["end"][0] if keep_digest else {})}]
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()

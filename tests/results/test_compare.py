@@ -7,20 +7,13 @@ import pytest
 from tests.results.samples import draw_runs, make_cell, make_record, make_result
 
 from netdyno.errors import NetdynoError
-from netdyno.results.compare import (
-    Comparison,
-    Question,
-    compare,
-    compare_all,
-    fields_of,
-    nothing_in_common,
-    overall,
-    pair,
-    select,
-)
-from netdyno.results.compare_metrics import find_metric
+from netdyno.results.compare.family import Comparison
+from netdyno.results.compare.pairs import compare, compare_all, nothing_in_common, overall, pair
+from netdyno.results.compare.question import Question, question_of
 from netdyno.results.result import Result, results_of
+from netdyno.results.selectors import fields_of, select
 
+SPEED = Question(figure="throughput", larger="faster", smaller="slower", worse="slower")
 STEP_S = 0.01
 
 
@@ -39,10 +32,7 @@ def verdicts(pairs: int, *, runs: int, slower: float = 0.0, run_noise: float, bl
 @pytest.fixture
 def without_summaries(monkeypatch: pytest.MonkeyPatch) -> None:
     """A comparison reads raw samples; leaving out the bootstrap keeps a thousand pairs quick."""
-    from netdyno.results.statistics import Summary
-
-    nothing = Summary(images_per_s=1.0, low=1.0, high=1.0)
-    monkeypatch.setattr("netdyno.results.result.summarise", lambda *_: nothing)
+    monkeypatch.setattr("netdyno.results.statistics.bootstrap", lambda *_: (1.0, 1.0, 1.0))
 
 
 @pytest.mark.usefixtures("without_summaries")
@@ -214,26 +204,26 @@ def test_a_sure_difference_under_the_margin_is_named_and_marked_as_small() -> No
 
 def test_the_margin_is_the_askers() -> None:
     a, b = make_result([[0.1, 0.1001] * 5] * 3), make_result([[0.1, 0.1002] * 5] * 3)
-    assert compare(a, b, Question(margin=0.02)).verdict == "equal"
-    assert compare(a, b, Question(margin=0.0)).verdict == "cannot tell"
+    assert compare(a, b, question_of([a, b], margin=0.02)).verdict == "equal"
+    assert compare(a, b, question_of([a, b], margin=0.0)).verdict == "cannot tell"
 
 
 @pytest.mark.parametrize(
-    ("metric", "changes"),
+    ("figure", "changes"),
     [
         ("energy", {"readings": {"j_per_item": 2.0}}),
         ("power", {"readings": {"mean_w": 300.0}}),
         ("memory", {"device_peak_bytes": 2**30}),
     ],
 )
-def test_other_figures_than_speed_have_less_and_more(metric: str, changes: dict[str, Any]) -> None:
+def test_other_figures_than_speed_have_less_and_more(figure: str, changes: dict[str, Any]) -> None:
     cell = make_cell(device="cuda")
     double = {key: _doubled(value) for key, value in changes.items()}
     less, more = (make_result([[0.1] * 10] * 3, cell=cell, **given) for given in (changes, double))
-    told = compare(less, more, Question(metric=find_metric(metric)))
+    told = compare(less, more, question_of([less, more], figure))
     assert told.ratio == pytest.approx(2)
     assert told.verdict == "more"
-    assert compare(more, less, Question(metric=find_metric(metric))).verdict == "less"
+    assert compare(more, less, question_of([less, more], figure)).verdict == "less"
 
 
 def _doubled(value: Any) -> Any:
@@ -242,20 +232,20 @@ def _doubled(value: Any) -> Any:
 
 def test_a_reading_that_is_absent_says_why() -> None:
     blind = make_result([[0.1] * 10] * 3, absent={"package_j_per_item": "no counters here"})
-    told = compare(blind, blind, Question(metric=find_metric("energy")))
-    assert told.reason == "no package_j_per_item in A and B: no counters here"
+    told = compare(blind, blind, question_of([blind], "energy"))
+    assert told.reason == "no energy in A and B: no counters here"
 
 
 def test_energies_of_different_parts_of_a_machine_are_not_compared() -> None:
     readings = {"j_per_item": 1.0, "package_j_per_item": 1.0}
     a, b = (make_result([[0.1] * 10] * 3, cell=make_cell(device=d), readings=readings) for d in ("cpu", "cuda"))
-    told = compare(a, b, Question(metric=find_metric("energy")))
+    told = compare(a, b, question_of([a, b], "energy"))
     assert (told.ratio, told.reason) == (None, "A reads package_j_per_item, B j_per_item")
 
 
-def test_a_metric_that_is_not_there_is_told_with_the_nearest() -> None:
-    with pytest.raises(NetdynoError, match=r"no metric named 'enregy'.*Did you mean 'energy'"):
-        find_metric("enregy")
+def test_a_figure_that_is_not_there_is_told_with_the_nearest() -> None:
+    with pytest.raises(NetdynoError, match=r"no figure named 'throughptu'.*Did you mean 'throughput'"):
+        question_of([make_result([[0.1] * 10])], "throughptu")
 
 
 def test_the_overall_ratio_is_the_geometric_mean() -> None:
@@ -263,7 +253,7 @@ def test_the_overall_ratio_is_the_geometric_mean() -> None:
         tuple(make_result([[s, 1.001 * s] * 5] * 3, series=n) for n, s in ((place, 0.1), (place + 3, 0.1 / factor)))
         for place, factor in enumerate((2.0, 0.5, 4.0), 1)
     ]
-    whole = overall(compare_all(pairs, Question()), Question())
+    whole = overall(compare_all(pairs, SPEED), SPEED)
     assert whole is not None
     assert whole.cells == 3
     assert whole.comparison.ratio == pytest.approx(4 ** (1 / 3), rel=1e-3)
@@ -276,7 +266,7 @@ def test_the_overall_interval_holds_the_truth_also_where_results_are_in_several_
         a = make_result(draw_runs(random, 5, run_noise=0.01, block_noise=0.001))
         drawn = [draw_runs(random, 5, run_noise=0.01, block_noise=0.001) for _ in range(6)]
         others = [make_result(runs, series=series) for series, runs in enumerate(drawn, 2)]
-        whole = overall(compare_all([(a, b) for b in others], Question()), Question())
+        whole = overall(compare_all([(a, b) for b in others], SPEED), SPEED)
         assert whole is not None
         missed += not whole.comparison.low < 1 < whole.comparison.high
     assert missed <= 4
@@ -284,7 +274,7 @@ def test_the_overall_interval_holds_the_truth_also_where_results_are_in_several_
 
 def test_there_is_no_overall_ratio_without_an_interval() -> None:
     one = make_result([[0.1] * 10])
-    assert overall(compare_all([(one, one)], Question()), Question()) is None
+    assert overall(compare_all([(one, one)], SPEED), SPEED) is None
 
 
 def test_why_there_are_no_pairs_is_told_by_the_nearest_cells(results: list[Result]) -> None:

@@ -3,11 +3,16 @@
 import numpy as np
 import pytest
 
-from netdyno.results.compare_evidence import Evidence
-from netdyno.results.compare_family import CONFIDENCE, Question, _holm, beyond, judge
+from netdyno.results.compare.evidence import Evidence
+from netdyno.results.compare.family import CONFIDENCE, _holm, beyond, judge
+from netdyno.results.compare.question import Question
 from netdyno.results.student import quantile, upper_tail
 
 ONE_SIDED = (1 - CONFIDENCE) / 2
+
+
+def speed(margin: float = 0.01) -> Question:
+    return Question(figure="throughput", larger="faster", smaller="slower", worse="slower", margin=margin)
 
 
 def evidence(log_ratio: float, error: float = 0.001, degrees: float = 8.0) -> Evidence:
@@ -27,16 +32,16 @@ def test_holm_never_says_more_than_1() -> None:
 def test_what_is_different_alone_may_not_be_among_many() -> None:
     edge = evidence(quantile(1 - ONE_SIDED, 8.0) * 0.001 * 1.05)
     noise = [evidence(0.0)] * 19
-    assert judge([edge], Question(margin=0.0))[0].verdict == "faster"
-    assert judge([edge, *noise], Question(margin=0.0))[0].verdict == "cannot tell"
+    assert judge([edge], speed(0.0))[0].verdict == "faster"
+    assert judge([edge, *noise], speed(0.0))[0].verdict == "cannot tell"
 
 
 def test_a_table_of_20_equal_cells_is_seldom_wrong() -> None:
     random, wrong, alone = np.random.default_rng(3), 0, 0
     for _ in range(300):
         table = [evidence(0.001 * t) for t in random.standard_t(8, 20)]
-        wrong += any(one.verdict in ("faster", "slower") for one in judge(table, Question()))
-        alone += sum(judge([one], Question())[0].verdict in ("faster", "slower") for one in table[:5])
+        wrong += any(one.verdict in ("faster", "slower") for one in judge(table, speed()))
+        alone += sum(judge([one], speed())[0].verdict in ("faster", "slower") for one in table[:5])
     assert wrong <= 3
     assert alone >= 3  # the same cells one by one do cry wolf now and then, so the table could have
 
@@ -45,7 +50,7 @@ def test_an_interval_excludes_1_exactly_where_the_verdict_says_so() -> None:
     random = np.random.default_rng(4)
     for _ in range(100):
         table = [evidence(0.001 * shift) for shift in random.normal(0, 6, 8)]
-        for one in judge(table, Question(margin=0.0)):
+        for one in judge(table, speed(0.0)):
             assert one.low is not None
             assert one.high is not None
             assert (one.low > 1, one.high < 1) == (one.verdict == "faster", one.verdict == "slower")
@@ -55,7 +60,7 @@ def test_an_interval_lies_within_the_margins_where_the_verdict_is_equal() -> Non
     random = np.random.default_rng(5)
     seen = 0
     for _ in range(200):
-        for one in judge([evidence(0.001 * shift) for shift in random.normal(0, 2, 4)], Question(margin=0.006)):
+        for one in judge([evidence(0.001 * shift) for shift in random.normal(0, 2, 4)], speed(0.006)):
             assert one.low is not None
             assert one.high is not None
             if one.verdict == "equal":
@@ -68,7 +73,7 @@ def test_an_interval_lies_within_the_margins_where_the_verdict_is_equal() -> Non
 
 def test_cells_without_an_interval_do_not_count_as_comparisons() -> None:
     unknown = Evidence(log_ratio=None, problem="one run in B")
-    alone, among = judge([evidence(0.006)], Question())[0], judge([unknown, evidence(0.006), unknown], Question())
+    alone, among = judge([evidence(0.006)], speed())[0], judge([unknown, evidence(0.006), unknown], speed())
     assert among[1] == alone
     assert (among[0].verdict, among[0].reason, among[0].p) == ("cannot tell", "one run in B", None)
 

@@ -7,12 +7,12 @@ from tests.results.samples import make_cell, make_record
 
 from netdyno.errors import NetdynoError
 from netdyno.results.cell import Cell
-from netdyno.results.compare_selectors import select, select_records
-from netdyno.results.compare_sides import find_sides
-from netdyno.results.export import export_file, find_exporter
+from netdyno.results.compare.sides import find_sides
+from netdyno.results.exchange.files import export_file, find_exporter
+from netdyno.results.exchange.selection import Selection
 from netdyno.results.record import Record
 from netdyno.results.result import results_of
-from netdyno.results.selection import Selection
+from netdyno.results.selectors import select, select_records
 from netdyno.results.store import open_store
 
 ALPHA, BETA = make_cell(framework="alpha-1.0"), make_cell(framework="beta-2.0")
@@ -101,7 +101,7 @@ def test_a_series_that_was_continued_with_another_version_is_taken_apart() -> No
         ("framework=beta-2.0", "batch=64", r"the nearest differ in threads \(2, 1\) too"),
         ("framework=alpha-1.0", "version=numpy:9", "no version named 'numpy:9' among the 1 known"),
         ("framework=alpha-1.0", "version=9", "version: expected LIBRARY:VERSION such as numpy:2.1, received '9'"),
-        ("framework=alpha-1.0", "revision=abcd", "no run tells its revision"),
+        ("framework=alpha-1.0", "revision=abcd", "no run has a revision"),
         ("framework=alpha-1.0", "revision=HEAD", "revision: expected 4 or more hex digits, received 'HEAD'"),
         ("framework=alpha-1.0", "after.sqlite", "or a file of results, received 'after.sqlite'. No such file"),
         ("framework=alpha-1.0", "flavour=mint", "no field named 'flavour'"),

@@ -6,17 +6,17 @@ import io
 import json
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.results.exports import everything, exported, full_store, some_records
+from msgspec.structs import replace
+from tests.results.exports import everything, exported, full_store, some_records, some_trainings
 from tests.results.samples import make_cell, make_record
 
 from netdyno.errors import NetdynoError
-from netdyno.results.export import EXPORTS, Exporter, export_file, find_exporter, format_of
+from netdyno.results.exchange.files import EXPORTS, Exporter, export_file, find_exporter, format_of
+from netdyno.results.exchange.selection import Selection
 from netdyno.results.result import results_of
-from netdyno.results.selection import Selection
 from netdyno.results.store import open_store
 
 HOSTILE = "=cmd|' /C calc'!A1 <script>alert(1)</script> \\write18{x} | # _ & % $ ~ ^ {x} [y](z) `q` *b*"
@@ -40,7 +40,7 @@ def test_a_selection_reads_the_same_results_in_the_same_order_as_all_at_once(loc
 
 def test_records_are_exported_of_every_series_and_results_of_the_newest(tmp_path: Path) -> None:
     with full_store(tmp_path / "a.db") as store:
-        selection = Selection(store=store, selector="network=lenet,batch=32,machine=here")
+        selection = Selection(store=store, selector="workload=train,network=lenet,batch=32,machine=here")
         assert [(record.series, record.number) for record in selection.records()] == [
             (1, 1),
             (1, 2),
@@ -49,7 +49,9 @@ def test_records_are_exported_of_every_series_and_results_of_the_newest(tmp_path
             (2, 3),
         ]
         assert [result.series for result in selection.results()] == [2]
-        both = Selection(store=store, selector="network=lenet,batch=32,machine=here", every_series=True)
+        both = Selection(
+            store=store, selector="workload=train,network=lenet,batch=32,machine=here", every_series=True
+        )
         assert [result.series for result in both.results()] == [1, 2]
 
 
@@ -57,18 +59,21 @@ def test_csv_has_a_row_for_each_result_with_units_in_the_names(tmp_path: Path) -
     with full_store(tmp_path / "a.db") as store:
         rows = rows_of(exported(store, "csv"))
         (expected,) = [r for r in results_of(store.records()) if r.cell.device == "cuda"]
-    assert len(rows) == 4
+    assert len(rows) == 6
     (gpu,) = [row for row in rows if row["device"] == "cuda"]
-    assert float(gpu["images_per_s"]) == expected.images_per_s
-    assert float(gpu["images_per_s_low"]) == expected.low
+    assert float(gpu["throughput_value"]) == expected.head.value
+    assert float(gpu["throughput_low"]) == expected.head.low
+    assert (gpu["headline"], gpu["throughput_unit"], gpu["power_value"]) == ("throughput", "images/s", "500.0")
     assert (gpu["mean_w"], gpu["j_per_item"], gpu["runs"]) == ("500.0", "0.25", "1")
     assert gpu["chosen_execution"] == "compiled"
     assert json.loads(gpu["other_readings_json"]) == {"load_decode_s": 0.5}
     assert json.loads(gpu["absent_json"]) == {"package_j_per_item": "no counters"}
     assert gpu["proved"] == "false"
     (failed,) = [row for row in rows if row["outcome"] == "out of memory"]
-    assert (failed["images_per_s"], failed["reason"]) == ("", "asked 5 GiB | & had <3>")
+    assert (failed["throughput_value"], failed["reason"]) == ("", "asked 5 GiB | & had <3>")
     assert {row["proved"] for row in rows if row["network"] == "lenet"} == {"true"}
+    (learned,) = [row for row in rows if row["workload"] == "learn" and row["accuracy_value"]]
+    assert (learned["goal"], learned["source"], learned["accuracy_value"]) == ("epochs=1", "mnist", "0.98")
 
 
 def test_csv_gives_a_spreadsheet_no_formula_to_run(tmp_path: Path) -> None:
@@ -85,8 +90,8 @@ def test_parquet_holds_what_the_csv_holds(tmp_path: Path) -> None:
         table = parquet.read_table(io.BytesIO(exported(store, "parquet"))).to_pylist()
         rows = rows_of(exported(store, "csv"))
     assert [list(row) for row in table] == [list(row) for row in rows]
-    assert [row["images_per_s"] for row in table] == [
-        float(r["images_per_s"]) if r["images_per_s"] else None for r in rows
+    assert [row["throughput_value"] for row in table] == [
+        float(r["throughput_value"]) if r["throughput_value"] else None for r in rows
     ]
     assert [row["batch"] for row in table] == [int(row["batch"]) for row in rows]
 
@@ -105,7 +110,7 @@ def test_markdown_tables_have_as_many_columns_as_their_heads_and_say_what_is_wea
     with full_store(tmp_path / "a.db") as store:
         text = exported(store, "markdown").decode()
     tables = [line for line in text.splitlines() if line.startswith("|")]
-    assert {len(re.split(r"(?<!\\)\|", line)) for line in tables} == {10, 14}
+    assert {len(re.split(r"(?<!\\)\|", line)) for line in tables} == {11, 14, 15}
     assert "asked 5 GiB \\| &amp; had &lt;3&gt;" in text
     assert "compiled\\*" in text
     assert "Not proved here to train the same network as the reference: alpha-1.0." in text
@@ -121,10 +126,10 @@ def test_no_name_has_a_meaning_in_a_table(tmp_path: Path, to: str) -> None:
     (row,) = [line for line in text.splitlines() if "cmd" in line]
     if to == "latex":
         bare = re.sub(r"\\[&%$#_{}]|\\text\w+\{[^}]*\}|\$\\(times|pm)\$", "", row)
-        assert bare.count("&") == 7
+        assert bare.count("&") == 8
         assert not re.search(r"[%#_~^<>|\"]", bare)
     else:
-        assert len(re.split(r"(?<!\\)\|", row)) == 10
+        assert len(re.split(r"(?<!\\)\|", row)) == 11
 
 
 def test_latex_splits_long_tables_into_floats_that_balance(tmp_path: Path) -> None:
@@ -143,7 +148,7 @@ def test_mlperf_logs_tell_each_run_from_its_start_to_its_stop(tmp_path: Path) ->
     assert all(line.startswith(":::MLLOG {") for line in lines)
     events = [json.loads(line.removeprefix(":::MLLOG ")) for line in lines]
     assert {tuple(event) for event in events} == {("namespace", "time_ms", "event_type", "key", "value", "metadata")}
-    assert {event["namespace"] for event in events} == {record.id for record in some_records()}
+    assert {event["namespace"] for event in events} == {record.id for record in (*some_records(), *some_trainings())}
     for record in some_records():
         own = [event for event in events if event["namespace"] == record.id]
         assert [e["time_ms"] for e in own] == sorted(e["time_ms"] for e in own)
@@ -161,8 +166,8 @@ def test_mlperf_throughput_is_that_of_the_result(tmp_path: Path) -> None:
         lines = exported(store, "mlperf", selector="device=cuda").decode().splitlines()
         (result,) = results_of(store.records({"device": "cuda"}))
     whole = json.loads(lines[-2].removeprefix(":::MLLOG "))
-    assert whole["value"]["throughput"] == pytest.approx(result.images_per_s, rel=1e-9)
-    assert whole["value"]["mean_w"] == 500
+    assert whole["value"]["throughput"] == pytest.approx(result.head.value, rel=1e-9)
+    assert whole["value"]["power"] == 500
 
 
 def test_a_file_is_replaced_only_by_a_complete_one(tmp_path: Path) -> None:
@@ -180,7 +185,7 @@ def test_a_file_is_replaced_only_by_a_complete_one(tmp_path: Path) -> None:
 
 
 def test_a_name_in_gz_is_compressed_and_tells_its_format(tmp_path: Path) -> None:
-    path = tmp_path / "a.json.gz"
+    path = tmp_path / "a.jsonl.gz"
     assert format_of(path) == "json"
     with full_store(tmp_path / "a.db") as store:
         assert export_file(Selection(store=store), EXPORTS["json"], path) == 10
@@ -194,6 +199,8 @@ def test_a_name_in_gz_is_compressed_and_tells_its_format(tmp_path: Path) -> None
         ("b.TEX", "latex"),
         ("c.md", "markdown"),
         ("d.parquet", "parquet"),
+        ("a.json", "json"),
+        ("a.jsonl", "json"),
         ("e", None),
         ("f.doc", None),
     ],

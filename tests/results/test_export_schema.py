@@ -1,22 +1,23 @@
 """The JSON Schemas are what the code checks, and what it writes passes them."""
 
 import json
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.results.exports import exported, full_store, some_records
+from msgspec.structs import fields, replace
+from tests.results.exports import exported, full_store, parsed, some_records
 from tests.results.test_rows import RECORDS, TEXT
 
-import netdyno.results.schema as schema
-from netdyno.results.plain import record_from_plain, record_to_plain
+from netdyno.results.exchange import lines
+from netdyno.results.exchange.check import Unexpected, checked
+from netdyno.results.exchange.lines import plain_of
 from netdyno.results.record import Record
-from netdyno.results.shape import Unexpected
 
-FOLDER = Path(schema.__file__).parent
+FOLDER = Path(lines.__file__).parent
+NAMES = ("record.schema.json", "export.schema.json")
 VARIED = ("build_s", "first_step_s", "loss_first", "loss_last", "host_peak_bytes", "device_peak_bytes", "outcome")
 
 
@@ -26,23 +27,27 @@ def validator(name: str) -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(read)
 
 
-@pytest.mark.parametrize("name", schema.FILES)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_schema_files_are_as_the_code_says(name: str) -> None:
-    assert (FOLDER / name).read_text() == schema.schema_text(name), "run: python -m netdyno.results.schema"
+    assert (FOLDER / name).read_text() == lines.schema_text(name), "run: python -m netdyno.results.exchange.lines"
 
 
 def test_every_field_of_a_record_is_in_its_schema() -> None:
     read = json.loads((FOLDER / "record.schema.json").read_text())
-    assert set(read["properties"]) == {field.name for field in fields(Record)}
+    assert set(read["$defs"]["Record"]["properties"]) == {field.name for field in fields(Record)}
 
 
 def test_what_is_exported_passes_its_schema(location: str) -> None:
     with full_store(location) as store:
-        told = json.loads(exported(store))
-    assert (len(told["records"]), len(told["courses"]), len(told["proofs"])) == (8, 2, 2)
-    assert {machine["name"]: machine["records"] for machine in told["machines"]} == {"here": 7, "there": 1}
-    validator("export.schema.json").validate(told)
-    schema.EXPORT.check(told)
+        export = exported(store)
+    told = parsed(export)
+    assert [len(told[kind]) for kind in ("record", "proof", "graph", "machine")] == [10, 2, 1, 2]
+    assert {machine["name"]: machine["records"] for machine in told["machine"]} == {"here": 9, "there": 1}
+    for line in export.splitlines():
+        validator("export.schema.json").validate(json.loads(line))
+    for kind in ("record", "proof", "graph", "machine"):
+        for plain in told[kind]:
+            checked(kind, plain)
 
 
 SIMPLE = RECORDS.map(lambda record: replace(some_records()[0], **{name: getattr(record, name) for name in VARIED}))
@@ -51,9 +56,9 @@ SIMPLE = RECORDS.map(lambda record: replace(some_records()[0], **{name: getattr(
 @given(record=SIMPLE)
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_record_comes_back_from_plain_data_exactly(record: Record) -> None:
-    told = json.loads(json.dumps(record_to_plain(record), allow_nan=False))
+    told = json.loads(json.dumps(plain_of(record), allow_nan=False))
     validator("record.schema.json").validate(told)
-    assert repr(record_from_plain(told)) == repr(record)
+    assert repr(checked("record", told)) == repr(record)
 
 
 WRONG: list[tuple[str, Any, str]] = [
@@ -92,46 +97,52 @@ WRONG: list[tuple[str, Any, str]] = [
     ("environment", {"usable_cores": "many"}, "environment.usable_cores"),
     ("cost", {"step_flops": "1"}, "cost.step_flops"),
     ("cell", None, "cell"),
+    (
+        "figures",
+        {"throughput": {"name": "throughput", "unit": 1, "better": "more", "value": 1}},
+        "figures.throughput.unit",
+    ),
+    ("headline", "Speed", "headline"),
+    ("curve", [{"step": 1}], "curve[0]"),
     ("surprise", 1, "surprise"),
 ]
 
 
 @pytest.mark.parametrize(("name", "value", "where"), WRONG, ids=lambda value: str(value)[:30])
 def test_a_wrong_value_is_refused_with_its_place_by_code_and_schema(name: str, value: Any, where: str) -> None:
-    told = json.loads(json.dumps(record_to_plain(some_records()[0]))) | {name: value}
+    told = json.loads(json.dumps(plain_of(some_records()[0]))) | {name: value}
     with pytest.raises(Unexpected, match=r"expected .*, received") as caught:
-        schema.RECORD.check(told)
+        checked("record", told)
     assert caught.value.where == where
     assert not validator("record.schema.json").is_valid(told)
 
 
 def test_a_month_that_does_not_exist_is_no_time() -> None:
-    told = record_to_plain(some_records()[0]) | {"ended_at": "2026-13-01T00:00:00Z"}
+    told = plain_of(some_records()[0]) | {"ended_at": "2026-13-01T00:00:00Z"}
     with pytest.raises(Unexpected, match="expected a time"):
-        schema.RECORD.check(told)
+        checked("record", told)
 
 
 def test_what_is_nested_too_deep_is_refused() -> None:
     deep: Any = 1
     for _ in range(20):
         deep = [deep]
-    told = record_to_plain(some_records()[0]) | {"settings": {"x": deep}}
+    told = plain_of(some_records()[0]) | {"settings": {"x": deep}}
     with pytest.raises(Unexpected, match="nested less deep"):
-        schema.RECORD.check(told)
+        checked("record", told)
 
 
 def test_a_missing_field_is_named() -> None:
-    told = record_to_plain(some_records()[0])
+    told = plain_of(some_records()[0])
     del told["machine"]
     with pytest.raises(Unexpected, match="expected a field 'machine'"):
-        schema.RECORD.check(told)
+        checked("record", told)
 
 
 @given(text=TEXT)
 def test_words_of_a_worker_lose_what_would_move_a_cursor(text: str) -> None:
-    told = record_to_plain(some_records()[-1]) | {"reason": text, "flags": [text], "absent": {"x": text}}
-    schema.RECORD.check(told)
-    made = record_from_plain(told)
+    told = plain_of(some_records()[-1]) | {"reason": text, "flags": [text], "absent": {"x": text}}
+    made = checked("record", told)
     for words in (made.reason, made.flags[0], made.absent["x"]):
         assert len(words) == len(text)
         assert not set(words) & (set(map(chr, range(0x20))) - {"\t", "\n"} | set(map(chr, range(0x7F, 0xA0))))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.results.samples import draw_runs, make_cell, make_record, make_samples
 
-from netdyno.results.history import History, histories
-from netdyno.results.history_changes import Change
-from netdyno.results.history_steps import find_steps, smallest_step
+from netdyno.results.history.changes import Change
+from netdyno.results.history.series import History, histories
+from netdyno.results.history.steps import find_steps, smallest_step
 from netdyno.results.record import Record
 
 NOISE = 0.003
@@ -145,7 +145,7 @@ def test_values_that_differ_within_a_series_stand_side_by_side() -> None:
 
 
 def _fields(record: Record) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in record.__dataclass_fields__}
+    return {name: getattr(record, name) for name in record.__struct_fields__}
 
 
 @pytest.mark.parametrize("count", [1, 2])

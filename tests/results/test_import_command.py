@@ -25,8 +25,8 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("show", [[], ["show"]])
 def test_results_alone_shows_them_as_ever(source: Path, show: list[str]) -> None:
-    assert len(json.loads(run(source, *show, "--json").stdout)) == 4
-    assert len(json.loads(run(source, *show, "--json", "--every-series").stdout)) == 5
+    assert len(json.loads(run(source, *show, "--json").stdout)) == 6
+    assert len(json.loads(run(source, *show, "--json", "--every-series").stdout)) == 7
     (result,) = json.loads(run(source, *show, "device=cuda", "--json").stdout)
     assert result["network"] == "resnet50"
     assert "resnet50/imagenet" in run(source, *show, "device=cuda").stdout
@@ -57,10 +57,10 @@ def test_an_import_says_what_came_and_from_where(source: Path, tmp_path: Path) -
     run(source, "export", "-o", str(tmp_path / "all.json.gz"))
     target = tmp_path / "target.db"
     assert run(target, "import", str(tmp_path / "all.json.gz")).stdout == (
-        "imported 8 records, 2 courses, 2 proofs of machines here, there\n"
+        "imported 10 records, 1 graph, 2 proofs of machines here, there\n"
     )
     assert run(target, "import", str(tmp_path / "all.json.gz")).stdout == (
-        "imported 0 records (8 known already), 0 courses (2 known already), 0 proofs (2 known already)"
+        "imported 0 records (10 known already), 0 graphs (1 known already), 0 proofs (2 known already)"
         " of machines here, there\n"
     )
     with open_store(str(source)) as a, open_store(str(target)) as b:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from tests.results.exports import everything, exported, full_store
+from tests.results.fixtures import EXPORT
 
 from netdyno.errors import NetdynoError
-from netdyno.report.terminal.tables import results_tables
-from netdyno.results.export import EXPORTS
-from netdyno.results.merge import merge
+from netdyno.report.gpu_tables import results_tables
+from netdyno.results.exchange.files import EXPORTS
+from netdyno.results.exchange.merge import merge
 from netdyno.results.result import results_of, to_json
 from netdyno.results.store import Store, open_store
 from netdyno.results.utilisation import shares
@@ -50,20 +51,34 @@ def nest(data: bytes, draw: random.Random) -> bytes:
 
 def give_another_value(data: bytes, draw: random.Random) -> bytes:
     """Somewhere in the tree, one value of another kind; without the digest, which would give it away."""
-    told = json.loads(data)
-    del told["digest"]
-    places = list(_places(told))
-    holder, key = draw.choice(places)
+    told = parts_of(data)
+    holder, key = draw.choice(list(_places(told)))
     holder[key] = draw.choice(VALUES)
-    return json.dumps(told).encode()
+    return joined(told)
 
 
 def rename_a_field(data: bytes, draw: random.Random) -> bytes:
-    told = json.loads(data)
-    told.pop("digest")
+    told = parts_of(data)
     holder, key = draw.choice([(holder, key) for holder, key in _places(told) if isinstance(holder, dict)])
     holder[draw.choice(["__class__", "cell", MARKUP, "", "\n", "\x1b[2J"])] = holder.pop(key)
-    return json.dumps(told).encode()
+    return joined(told)
+
+
+def parts_of(data: bytes) -> Any:
+    """An object of schema_version 1, or a list of lines; without the digest."""
+    if data.startswith(b'{"format": '):
+        told = json.loads(data)
+        del told["digest"]
+        return told
+    lines = [json.loads(line) for line in data.splitlines()]
+    del lines[-1]["digest"]
+    return lines
+
+
+def joined(told: Any) -> bytes:
+    if isinstance(told, dict):
+        return json.dumps(told).encode()
+    return "".join(json.dumps(line) + "\n" for line in told).encode()
 
 
 def _places(value: Any) -> Any:
@@ -84,8 +99,11 @@ MUTATIONS: dict[Mutation, int] = {
 }
 
 
-@pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+@pytest.fixture(scope="module", params=["lines", "object"])
+def original(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A new export, or one of schema_version 1."""
+    if request.param == "object":
+        return EXPORT.read_bytes()
     with full_store(tmp_path_factory.mktemp("source") / "a.db") as store:
         return exported(store)
 
@@ -128,31 +146,36 @@ def show_everything(store: Store) -> None:
     json.dumps([to_json(result) | {"utilisation": shares(result, records)} for result in results], allow_nan=False)
     assert results_tables(results)
     for name, _ in store.finished("here").items():
-        assert name.startswith("network=")
+        assert "network=" in name
     for to in EXPORTS:
         assert exported(store, to)
 
 
 def test_markup_in_names_stays_what_it_is_data(tmp_path: Path, original: bytes) -> None:
-    told = json.loads(original)
-    del told["digest"]
-    for record in told["records"]:
+    told = parts_of(original)
+    for record in records_of(told):
         record["cell"]["network"] = record["machine"] = MARKUP + record["machine"]
-    path = tmp_path / "markup.json"
-    path.write_text(json.dumps(told))
+    path = tmp_path / "markup.jsonl"
+    path.write_bytes(joined(told))
     with open_store(str(tmp_path / "b.db")) as store:
         merge(store, [path])
-        assert all(record.cell.network.startswith(MARKUP) for record in store.records())
+        assert all(record.cell.network.startswith(MARKUP) for record in store.records({"workload": "train"}))
         show_everything(store)
 
 
+def records_of(told: Any) -> list[dict[str, Any]]:
+    if isinstance(told, dict):
+        found: list[dict[str, Any]] = told["records"]
+        return found
+    return [line for line in told if line.get("kind") == "record"]
+
+
 def test_no_path_in_a_file_is_opened(tmp_path: Path, original: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = json.loads(original)
-    del told["digest"]
+    told = parts_of(original)
     trap = str(tmp_path / "trap")
-    told["records"][0] |= {"graph_digest": trap, "settings": {"folder": trap}, "versions": {"file": trap}}
-    path = tmp_path / "paths.json"
-    path.write_text(json.dumps(told))
+    records_of(told)[0].update(graph_digest=trap, settings={"folder": trap}, versions={"file": trap})
+    path = tmp_path / "paths.jsonl"
+    path.write_bytes(joined(told))
     opened: list[str] = []
     real = Path.open
     monkeypatch.setattr(Path, "open", lambda self, *a, **k: opened.append(str(self)) or real(self, *a, **k))

@@ -1,18 +1,18 @@
 """Two stores of one machine both count their series from 1; in one store all have their place, and time decides."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.results.exports import exported
 from tests.results.samples import make_record, make_samples
 
 from netdyno.errors import NetdynoError
-from netdyno.results.compare_selectors import newest_series
-from netdyno.results.merge import merge
+from netdyno.results.exchange.merge import merge
+from netdyno.results.exchange.renumber import Move, Numbering, Place
 from netdyno.results.record import Record
-from netdyno.results.renumber import Move, Numbering, Told
 from netdyno.results.result import results_of
+from netdyno.results.selectors import newest_series
 from netdyno.results.store import open_store
 
 
@@ -122,11 +122,11 @@ def test_no_series_moves_to_where_another_of_its_file_stays() -> None:
     numbering = Numbering({owner: {1, 2}})
     for number in (1, 2, 3, 4):
         numbering.see_new(owner, number)
-    numbering.see_again(owner, 1, Told(file=0, series=1))  # twice in this file: that says nothing
+    numbering.see_again(owner, 1, Place(file=0, series=1))  # twice in this file: that says nothing
     assert numbering.end_file() == [Move(*owner, 1, 5), Move(*owner, 2, 6)]
-    numbering.see_again(owner, 9, Told(file=0, series=2))
+    numbering.see_again(owner, 9, Place(file=0, series=2))
     numbering.see_new(owner, 9)
     assert numbering.end_file() == [Move(*owner, 9, 6)]
-    numbering.see_again(owner, 1, Told(file=1, series=9))
+    numbering.see_again(owner, 1, Place(file=1, series=9))
     numbering.see_new(owner, 1)
     assert numbering.end_file() == [Move(*owner, 1, 6)]

@@ -1,11 +1,11 @@
 """A record's trace is kept with it, and records of before it was are read without one."""
 
-import sqlalchemy as sa
-from tests.results.exports import some_records
-from tests.results.test_migrate import connected
+from pathlib import Path
+
+from tests.results.exports import some_records, some_trainings
+from tests.results.fixtures import copied_store
 
 from netdyno.results.store import open_store
-from netdyno.results.tables import VERSION_TABLE
 
 
 def test_a_trace_comes_back_as_it_was(location: str) -> None:
@@ -15,22 +15,16 @@ def test_a_trace_comes_back_as_it_was(location: str) -> None:
         assert store.records() == [record]
 
 
-def test_records_of_before_traces_were_kept_have_none(location: str) -> None:
-    (record,) = [record for record in some_records() if record.trace]
-    with open_store(location) as store:
-        store.add(record)
-    with connected(location) as connection:  # as netdyno left it before
-        connection.execute(sa.text("ALTER TABLE records DROP COLUMN trace"))
-        connection.execute(sa.text(f"UPDATE {VERSION_TABLE} SET version_num = '0004'"))
-    with open_store(location) as store:
-        (read,) = store.records()
-    assert (read.id, read.trace, read.readings) == (record.id, {}, record.readings)
+def test_records_of_before_traces_were_kept_have_none(tmp_path: Path) -> None:
+    with open_store(copied_store("revision-0004", tmp_path)) as store:
+        records = store.records()
+    assert records
+    assert {repr(record.trace) for record in records} == {"{}"}
 
 
 def test_a_loss_that_is_no_number_is_kept_in_a_curve(location: str) -> None:
-    from tests.results.exports import some_courses
-
     with open_store(location) as store:
-        for course in some_courses():
-            store.add_course(course)
-        assert repr(store.courses()) == repr(some_courses())
+        for training in some_trainings():
+            store.add(training)
+        found = sorted(store.records(), key=lambda record: record.id)
+        assert repr(found) == repr(some_trainings())

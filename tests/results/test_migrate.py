@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from tests.results.samples import make_record
 
 import netdyno
 from netdyno.errors import NetdynoError
-from netdyno.results.location import read_location
 from netdyno.results.store import open_store
-from netdyno.results.tables import COURSES, LIMITS, METADATA, PROOFS, RECORDS, VERSION_TABLE
+from netdyno.results.store.location import read_location
+from netdyno.results.store.tables import GRAPHS, LIMITS, METADATA, PROOFS, RUNS, VERSION_TABLE
 
 
 @contextmanager
@@ -33,10 +35,10 @@ def test_an_empty_place_becomes_a_store(location: str) -> None:
     open_store(location).close()
     with connected(location) as connection:
         assert set(sa.inspect(connection).get_table_names()) == {
-            RECORDS.name,
+            RUNS.name,
             PROOFS.name,
             LIMITS.name,
-            COURSES.name,
+            GRAPHS.name,
             VERSION_TABLE,
         }
 
@@ -54,7 +56,7 @@ def test_the_newest_migration_equals_the_tables(location: str) -> None:
     with connected(location) as connection:
         options = {"version_table": VERSION_TABLE, "compare_type": True, "compare_server_default": True}
         assert compare_metadata(MigrationContext.configure(connection, opts=options), METADATA) == []
-        unique = sa.inspect(connection).get_unique_constraints(RECORDS.name)
+        unique = sa.inspect(connection).get_unique_constraints(RUNS.name)
     assert [constraint["column_names"] for constraint in unique] == [["machine", "cell_key", "series", "number"]]
 
 
@@ -68,7 +70,7 @@ def test_a_database_of_a_newer_netdyno_is_refused_untouched(location: str) -> No
             open_store(location, create=create)
     with connected(location) as connection:
         assert connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == ["9999"]
-        assert connection.execute(sa.select(sa.func.count()).select_from(RECORDS)).scalar() == 1
+        assert connection.execute(sa.select(sa.func.count()).select_from(RUNS)).scalar() == 1
 
 
 def test_a_records_table_of_someone_else_is_left_alone(location: str) -> None:
@@ -104,4 +106,12 @@ def test_the_package_needs_nothing_from_its_repository(tmp_path: Path) -> None:
     )
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, cwd=tmp_path)
     with sqlite3.connect(tmp_path / "results.db") as connection:
-        assert connection.execute("SELECT count(*) FROM records").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM runs").fetchone() == (0,)
+
+
+def upgraded_to(connection: sa.Connection, revision: str) -> None:
+    """Migrate as an earlier netdyno would have left it."""
+    config = Config()
+    config.set_main_option("script_location", "netdyno.results.store:migrations")
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)

@@ -5,6 +5,7 @@ import json
 import pytest
 from tests.results.samples import make_cell, make_record, make_result, make_samples
 
+from netdyno.results.figure import Figure
 from netdyno.results.record import Record
 from netdyno.results.result import results_of, to_json
 
@@ -17,7 +18,7 @@ def runs_with_flags(*flags: tuple[str, ...]) -> list[Record]:
 
 def test_runs_that_agree_are_steady() -> None:
     result = make_result([GOOD, GOOD, GOOD])
-    assert result.images_per_s == pytest.approx(320)
+    assert result.head.value == pytest.approx(320)
     assert (result.runs, result.outcome, result.verdict, result.reason) == (3, "measured", "steady", "")
 
 
@@ -59,14 +60,14 @@ def test_a_cell_that_never_measured_has_the_last_outcome_and_no_speed() -> None:
         make_record(number=1, outcome="crashed", reason="signal 11", samples=()),
     ]
     result = results_of(records)[0]
-    assert (result.images_per_s, result.low, result.high, result.runs) == (None, None, None, 0)
+    assert (result.head, result.figures, result.runs) == (None, {}, 0)
     assert (result.outcome, result.verdict, result.reason) == ("out of memory", "not measured", "no room")
 
 
 def test_the_newest_series_counts_unless_every_one_is_asked_for() -> None:
     records = [make_record(series=s, samples=make_samples([s / 10] * 10)) for s in (2, 1, 3)]
     (newest,) = results_of(records)
-    assert (newest.series, newest.images_per_s) == (3, pytest.approx(32 / 0.3))
+    assert (newest.series, newest.head.value) == (3, pytest.approx(32 / 0.3))
     assert [result.series for result in results_of(records, every_series=True)] == [1, 2, 3]
 
 
@@ -79,17 +80,39 @@ def test_cells_and_machines_are_kept_apart_and_in_order() -> None:
 
 
 def test_json_has_these_keys_in_this_order() -> None:
-    keys = "network dataset framework device batch precision execution data threads"
-    keys += " images_per_s low high runs outcome verdict step_s first_step_s host_peak_bytes device_peak_bytes"
-    keys += " readings absent"
+    keys = (
+        "workload network options dataset goal source framework batch precision execution data device threads ranks"
+    )
+    keys += " nodes strategy synchrony outcome verdict runs headline figures"
+    keys += " step_s host_peak_bytes device_peak_bytes readings absent"
     told = to_json(make_result([GOOD, GOOD]))
     assert list(told) == keys.split()
-    assert told["network"] == "lenet"
-    assert told["low"] <= told["images_per_s"] <= told["high"]
+    assert (told["network"], told["options"], told["headline"]) == ("lenet", {}, "throughput")
+    assert list(told["figures"]) == ["throughput", "step"]
+    for figure in told["figures"].values():
+        assert list(figure) == ["value", "low", "high", "unit", "better"]
+        assert figure["low"] <= figure["value"] <= figure["high"]
 
 
-def test_json_has_nulls_where_nothing_was_measured() -> None:
+def test_json_has_no_figures_where_nothing_was_measured() -> None:
     result = results_of([make_record(outcome="unsupported", samples=(), reason="no such op")])[0]
     told = json.loads(json.dumps(to_json(result)))
-    assert [told[key] for key in ("images_per_s", "low", "high")] == [None, None, None]
+    assert (told["figures"], told["headline"]) == ({}, "throughput")
     assert (told["runs"], told["outcome"]) == (0, "unsupported")
+
+
+def test_a_figure_that_is_no_rate_is_a_mean_with_its_extremes() -> None:
+    runs = [
+        make_record(number=n, samples=make_samples(GOOD), readings={"mean_w": watts})
+        for n, watts in ((1, 90.0), (2, 110.0))
+    ]
+    power = results_of(runs)[0].figures["power"]
+    assert (power.value, power.low, power.high, power.unit, power.better) == (100.0, 90.0, 110.0, "W", "less")
+    alone = results_of(runs[:1])[0].figures["power"]
+    assert (alone.value, alone.low, alone.high) == (90.0, None, None)
+
+
+def test_a_rate_comes_from_the_blocks_whatever_the_record_says() -> None:
+    figure = Figure("throughput", "images/s", "more", 1e9, 32.0)
+    (result,) = results_of([make_record(samples=make_samples(GOOD), figures={"throughput": figure})])
+    assert result.head.value == pytest.approx(320)

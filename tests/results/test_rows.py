@@ -1,19 +1,19 @@
 """A record comes back from the database exactly as it went in."""
 
 import uuid
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.results.samples import make_record
 
 from netdyno.errors import NetdynoError
 from netdyno.results.cell import CHOICES, Cell
 from netdyno.results.record import OUTCOMES, Record, Sample
-from netdyno.results.rows import from_row, to_row
 from netdyno.results.store import open_store
+from netdyno.results.store.rows import from_row, to_row
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
 WHOLE = st.integers(1, 2**31 - 1)
@@ -33,6 +33,7 @@ CELLS = st.builds(
     Cell,
     **dict.fromkeys(("network", "dataset", "framework"), TEXT),
     **{name: st.sampled_from(choices) for name, choices in CHOICES.items()},
+    options=st.dictionaries(TEXT, st.integers() | TEXT, max_size=3),
     batch=WHOLE,
     threads=WHOLE,
 )

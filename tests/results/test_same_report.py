@@ -3,9 +3,9 @@
 from tests.report.pages import runs_of
 
 from netdyno.cli.report import Asked, page_text
-from netdyno.results.export import EXPORTS, export_file
-from netdyno.results.merge import merge
-from netdyno.results.selection import Selection
+from netdyno.results.exchange.files import EXPORTS, export_file
+from netdyno.results.exchange.merge import merge
+from netdyno.results.exchange.selection import Selection
 from netdyno.results.store import open_store
 
 TRACES = [

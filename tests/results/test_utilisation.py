@@ -10,9 +10,15 @@ from netdyno.bench.suite import read_suite
 from netdyno.bench.suites import find_suite
 from netdyno.results.cell import CHOICES
 from netdyno.results.cores import crowding
-from netdyno.results.peaks import nominal_flops_per_s
 from netdyno.results.record import Record
-from netdyno.results.utilisation import PEAK_NETWORK, flops_per_s, measured_peak, nominal_peak, utilisation
+from netdyno.results.utilisation import (
+    PEAK_NETWORK,
+    flops_per_s,
+    measured_peak,
+    nominal_flops_per_s,
+    nominal_peak,
+    utilisation,
+)
 
 H200 = {"gpus": [{"name": "NVIDIA H200"}]}
 

@@ -17,11 +17,11 @@ from netdyno.devices.monitor.trace import TRACE
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.spec import find_spec
 from netdyno.graph.cost import totals
-from netdyno.graph.wire import digest
+from netdyno.graph.wire import digest, identity, wire_text
 from netdyno.protocol.event_log import read_bounded
 from netdyno.protocol.request import Request
 from netdyno.results.cell import Cell
-from netdyno.results.course import Course
+from netdyno.results.record import Record
 from netdyno.results.store import Store
 from netdyno.runtime.folders import RunFolders
 from netdyno.runtime.observer import Observer, Step
@@ -32,7 +32,7 @@ from netdyno.runtime.worker import Worker, inherited_variables
 from netdyno.workloads import find_workload
 from netdyno.workloads.inputs import Inputs, input_key
 from netdyno.workloads.probe import Choice, earlier_choice
-from netdyno.workloads.workload import SYNTHETIC, AnyRecord, Job, RunFacts
+from netdyno.workloads.workload import SYNTHETIC, Job, RunFacts
 
 FACTS = "run.json"  # in a run's folder
 MOST_FACTS_BYTES = 16 * 1024 * 1024
@@ -49,8 +49,6 @@ class Campaign:
     archive: Path  # the packed worker
     interpreters: Mapping[str, Interpreter]  # by framework
     machine: str
-    workload: str = "train"
-    goal: str = ""  # of a workload that has one
     evaluate_every: int | None = None  # steps
     gpus: tuple[int, ...] = ()  # as the monitor numbers them, in the order in which frameworks see them
     inputs: Inputs = field(default_factory=dict)  # what cells with real data are fed
@@ -81,13 +79,13 @@ class Campaign:
 class Recovery:
     """What became of a run that was in flight when netdyno was killed; both empty if there was nothing to recover."""
 
-    record: AnyRecord | None = None
+    record: Record | None = None
     problem: str = ""
 
 
-def carry_out(plan: Plan, campaign: Campaign, observer: Observer[AnyRecord]) -> list[AnyRecord]:
+def carry_out(plan: Plan, campaign: Campaign, observer: Observer[Record]) -> list[Record]:
     """Make every run of the plan; a record is in the store before the next run starts."""
-    records: list[AnyRecord] = []
+    records: list[Record] = []
     idle_w = None
     with Standby[RunFacts]() as standby:
         for place, run in enumerate(plan.runs):
@@ -98,7 +96,8 @@ def carry_out(plan: Plan, campaign: Campaign, observer: Observer[AnyRecord]) -> 
             ready = ready or _make_ready(run, folder, campaign, observer.polled)
             record = _carry_out_one(ready, campaign, idle_w, _on_poll(ready, following, standby, campaign, observer))
             idle_w = record.readings.get("idle_w", idle_w)
-            keep(record, campaign.store)
+            campaign.store.add(record)
+            campaign.store.add_graph(record.graph_digest, wire_text(campaign.bench.programme(run.cell)))
             campaign.folders.forget()
             observer.ended(record)
             records.append(record)
@@ -124,15 +123,7 @@ def recover(campaign: Campaign) -> Recovery:
     return found
 
 
-def keep(record: AnyRecord, store: Store) -> None:
-    """Store a record: it is on disk when this returns."""
-    if isinstance(record, Course):
-        store.add_course(record)
-    else:
-        store.add(record)
-
-
-def _stored_now(folder: Path, campaign: Campaign) -> AnyRecord | None:
+def _stored_now(folder: Path, campaign: Campaign) -> Record | None:
     """The record of a run that had said its last word and is not stored yet."""
     if not (folder / FACTS).exists():
         return None
@@ -140,14 +131,14 @@ def _stored_now(folder: Path, campaign: Campaign) -> AnyRecord | None:
     ended = finished(folder, Ending(exit_codes=(0,) * facts.ranks))
     if any(log.last is None for log in ended.logs) or campaign.store.has(folder.name):
         return None
-    record = find_workload(facts.workload).record(facts, ended, _now())
-    keep(record, campaign.store)
+    record = find_workload(facts.cell.workload).record(facts, ended, _now())
+    campaign.store.add(record)
     return record
 
 
 def _carry_out_one(
     ready: Ready[RunFacts], campaign: Campaign, idle_w: float | None, on_poll: Callable[[], None]
-) -> AnyRecord:
+) -> Record:
     task = ready.task
     with monitoring(task.folder / TRACE, task.gpus) as monitor:
         facts = replace(ready.about, started_at=_now(), launched=time.monotonic(), idle_w=idle_w)
@@ -156,7 +147,7 @@ def _carry_out_one(
         group = ready.begin()
         monitor.watch(group.pids)
         ended = task.watch(group, on_poll)
-    return find_workload(facts.workload).record(facts, ended, _now())
+    return find_workload(facts.cell.workload).record(facts, ended, _now())
 
 
 def _on_poll(
@@ -164,7 +155,7 @@ def _on_poll(
     following: PlannedRun | None,
     standby: Standby[RunFacts],
     campaign: Campaign,
-    observer: Observer[AnyRecord],
+    observer: Observer[Record],
 ) -> Callable[[], None]:
     """What is done again and again while a run goes on; the first time, the next one's worker is started."""
     waiting = [following] if following and _may_stand_by(following, campaign) else []
@@ -211,22 +202,20 @@ def _describe(run: PlannedRun, campaign: Campaign) -> tuple[Request, RunFacts]:
         worker=worker,
         timing=settings.timing(cell.device, entry.steps),
         inputs=inputs,
-        goal=campaign.goal,
         evaluate_every=campaign.evaluate_every,
     )
-    request = find_workload(campaign.workload).request(job)
+    request = find_workload(cell.workload).request(job)
     counted = totals(programme)
     facts = RunFacts(
-        workload=campaign.workload,
         cell=cell,
         series=run.series,
         number=run.number,
         machine=campaign.machine,
         target=settings.target,
         graph_digest=digest(programme),
+        graph_identity=identity(programme),
         worker_hash=worker.hash,
-        goal=campaign.goal,
-        source=inputs.ready.source if inputs else "",
+        item=entry.item,
         ranks=request.ranks,
         environment=campaign.surroundings(cell),
         cost={name: getattr(counted, name) for name in counted.__slots__},
@@ -236,7 +225,7 @@ def _describe(run: PlannedRun, campaign: Campaign) -> tuple[Request, RunFacts]:
 
 def _known_choice(run: PlannedRun, campaign: Campaign) -> Choice | None:
     """The execution of a cell that wants the fastest, where it was found already: in its series, or ahead."""
-    where = {**run.cell.as_dict(), "series": run.series}
+    where = {**run.cell.columns(), "series": run.series}
     return earlier_choice(campaign.store.records(where, machine=campaign.machine)) or campaign.choices.get(run.cell)
 
 

@@ -1,44 +1,55 @@
 """From the fields that a user named to a whole cell: defaults filled in, impossible ones refused with a reason."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
 from netdyno.frameworks.spec import Spec, find_spec
 from netdyno.graph.model import Programme
-from netdyno.results.cell import FIELDS, Cell
-from netdyno.zoo.catalog import Entry, find_entry, resolve
+from netdyno.results.cell import Cell
+from netdyno.zoo.catalog import Entry, entries, find_entry, resolve
 from netdyno.zoo.custom import load_network
 from netdyno.zoo.items import find_items
+from netdyno.zoo.options import Option, checked_options, parsed_options
 
 DEFAULT_CUSTOM_DATASET = "cifar10"
 FASTEST = "fastest"  # whichever execution is found to be so
-CHECKED = ("network", "dataset", "framework", "device", "batch", "precision", "execution", "data", "threads")
+NAMED = (
+    "workload", "network", "options", "dataset", "framework", "batch", "precision", "execution", "data", "device",
+    "threads",
+)  # fmt: skip
 
 Fields = Mapping[str, Any]
-"""Some fields of a cell, as a user wrote them; the rest are defaults."""
+"""Some of the fields NAMED, as a user wrote them; the rest are defaults."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What defaults depend on: the cores to compute on, the folder that paths start from, a framework."""
+    """What defaults depend on: the cores to compute on, the folder that paths start from, a framework.
+
+    It remembers networks from a user's files, which cells name by their function, and what it has resolved.
+    """
 
     threads: int
     folder: Path
     framework: str  # where none is named
+    own: dict[str, str] = field(default_factory=dict)  # a user's network → path/to/file.py:function
+    _entries: dict[tuple[str, str | None], Entry] = field(default_factory=dict)
+    _programmes: dict[tuple[object, ...], Programme] = field(default_factory=dict)
 
     def complete(self, fields: Fields) -> Cell:
         """The cell with these fields; the others are the network's, the framework's or the machine's own."""
-        for field in fields:
-            if field not in FIELDS:
-                raise unknown("field of a cell", field, FIELDS)
-        network, dataset = _split(fields)
-        entry = self.entry(network, dataset)
+        for name in fields:
+            if name not in NAMED:
+                raise unknown("field of a cell", name, NAMED)
+        entry = self.entry(*_split(fields))
         spec = find_spec(_text(fields, "framework", self.framework))
         cell = Cell(
-            network=network,
+            workload=_text(fields, "workload", "train"),
+            network=entry.network,
+            options=_options(entry, fields.get("options", {})),
             dataset=entry.dataset,
             framework=spec.name,
             device=_text(fields, "device", "cpu"),
@@ -47,16 +58,18 @@ class Bench:
             execution=_text(fields, "execution", spec.executions[0]),
             data=_text(fields, "data", "synthetic"),
             threads=fields.get("threads", self.threads),
-            **{name: value for name, value in fields.items() if name not in CHECKED},
         )
         _refuse_unsupported(cell, spec)
         return cell
 
     def entry(self, network: str, dataset: str | None) -> Entry:
         """The zoo's entry, or the user's own network from `path/to/file.py:name`."""
-        if ".py:" in network:
-            return load_network(str(self.folder / network), find_items(dataset or DEFAULT_CUSTOM_DATASET))
-        return find_entry(network, dataset)
+        known = self._entries.get((network, dataset))
+        if known is None:
+            known = self._own(network, dataset) if ".py:" in network or network in self.own else None
+            known = known or find_entry(network, dataset)
+            self._entries[network, dataset] = known
+        return known
 
     def entry_of(self, cell: Cell) -> Entry:
         """The entry of a cell's network."""
@@ -64,27 +77,31 @@ class Bench:
 
     def programme(self, cell: Cell) -> Programme:
         """What the cell computes."""
-        return resolve(self.entry_of(cell), cell.batch)
+        key = (cell.network, cell.dataset, cell.options, cell.batch)
+        if key not in self._programmes:
+            self._programmes[key] = resolve(self.entry_of(cell), cell.batch, dict(cell.options))
+        return self._programmes[key]
+
+    def _own(self, network: str, dataset: str | None) -> Entry:
+        reference = self.own.get(network, network)
+        entry = load_network(str(self.folder / reference), find_items(dataset or DEFAULT_CUSTOM_DATASET))
+        if entry.network in {known.network for known in entries()}:
+            message = f"{reference}: expected a name that is not in the zoo, received '{entry.network}'."
+            raise NetdynoError(message, hint="Rename the function: results are stored by its name.")
+        self.own[entry.network] = reference
+        return entry
 
 
-def read_options(words: Iterable[str]) -> dict[str, int | float | str]:
-    """A network's options from words such as `hidden=512`; a value that is a number becomes one."""
-    found: dict[str, int | float | str] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not (name.isidentifier() and equals and value) or name in found:
-            raise NetdynoError(f"--set: expected NAME=VALUE, each name once, received '{word}'.")
-        found[name] = _number(value)
-    return found
-
-
-def _number(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+def _options(entry: Entry, given: object) -> tuple[tuple[str, Option], ...]:
+    """The options that differ from their defaults: a table of a suite, or words such as `hidden=512`."""
+    if isinstance(given, Mapping):
+        checked_options(entry.network, entry.options, given)
+        found = dict(given)
+    elif isinstance(given, list):
+        found = parsed_options(entry.network, entry.options, given)
+    else:
+        raise NetdynoError(f"options: expected a table such as {{hidden = 512}}, received {given!r}.")
+    return tuple(sorted((name, value) for name, value in found.items() if value != entry.options[name]))
 
 
 def _split(fields: Fields) -> tuple[str, str | None]:
@@ -110,14 +127,14 @@ def _text(fields: Fields, field: str, default: str) -> str:
 
 def _refuse_unsupported(cell: Cell, spec: Spec) -> None:
     """What the framework's own spec rules out is the user's mistake, not an outcome."""
-    for field, possible in (
+    for name, possible in (
         ("device", spec.devices),
         ("execution", (*spec.executions_on(cell.device), FASTEST)),
         ("precision", spec.precisions),
     ):
-        value = getattr(cell, field)
+        value = getattr(cell, name)
         if value not in possible:
             raise NetdynoError(
-                f"{spec.name} has no {field} '{value}': expected one of {', '.join(possible)}.",
+                f"{spec.name} has no {name} '{value}': expected one of {', '.join(possible)}.",
                 hint=f"See: netdyno frameworks. {spec.note}",
             )

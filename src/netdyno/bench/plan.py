@@ -1,12 +1,11 @@
 """Which runs are still to be made, in which order, and about how long they take."""
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from netdyno.bench.settings import Settings
 from netdyno.results.cell import Cell
-from netdyno.results.course import Course
 from netdyno.results.store import Finished
 
 START_S = 10.0  # a guess for starting a process, importing a framework and building, until a run has shown it
@@ -40,6 +39,7 @@ class Renewal:
     again: bool
     retry: bool
     digests: Mapping[Cell, str]
+    continued: Mapping[Cell, int] = field(default_factory=dict)  # series to go on with, where it is not the last
 
     def wanted(self, cell: Cell, done: Sequence[Finished], runs: int) -> bool:
         """Whether to begin a new series. One that --again began and that was cut off is continued."""
@@ -60,16 +60,6 @@ def make_plan(cells: Sequence[Cell], settings: Settings, history: History, renew
     return Plan(runs=tuple(runs), finished=len(cells) * settings.runs - len(runs))
 
 
-def make_learning_plan(
-    cells: Sequence[Cell], seeds: int, finished: Iterable[Course], digests: Mapping[Cell, str]
-) -> Plan:
-    """A run for each seed, the cells in turn. Those among `finished` that are over and of the same graph are kept."""
-    over = {(c.cell, c.seed) for c in finished if c.is_over and c.graph_digest == digests.get(c.cell)}
-    wanted = [(cell, seed) for seed in range(1, seeds + 1) for cell in cells]
-    runs = [PlannedRun(cell=cell, series=1, number=seed) for cell, seed in wanted if (cell, seed) not in over]
-    return Plan(runs=tuple(runs), finished=len(wanted) - len(runs))
-
-
 def expected_s(run: PlannedRun, settings: Settings, history: History) -> float:
     """Seconds the run will take: as long as the cell's last one, or a guess."""
     earlier = history.get(run.cell.key(), ())
@@ -78,7 +68,7 @@ def expected_s(run: PlannedRun, settings: Settings, history: History) -> float:
 
 def _missing(cell: Cell, runs: int, finished: Sequence[Finished], renewal: Renewal) -> list[PlannedRun]:
     """What the series worked at last lacks, or the whole of a new one."""
-    series = finished[-1].series if finished else 1
+    series = renewal.continued.get(cell, finished[-1].series if finished else 1)
     done = [run for run in finished if run.series == series]
     if done and renewal.wanted(cell, done, runs):
         series, done = max(run.series for run in finished) + 1, []

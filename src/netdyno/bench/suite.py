@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netdyno.bench.cells import Fields
+from netdyno.bench.cells import NAMED, Fields
 from netdyno.bench.settings import Settings
 from netdyno.errors import NetdynoError, unknown
-from netdyno.results.cell import FIELDS, Cell
+from netdyno.results.cell import Cell
 
 SETTING_TYPES: Mapping[str, tuple[type, ...]] = {
     "name": (str,),
@@ -86,8 +86,8 @@ def _check_fields(data: Mapping[str, Any]) -> None:
         if not isinstance(table, dict):
             raise NetdynoError(f"expected tables of cell fields, received {table!r}.")
         for field in table:
-            if field not in FIELDS:
-                raise unknown("field of a cell", field, FIELDS)
+            if field not in NAMED:
+                raise unknown("field of a cell", field, NAMED)
 
 
 def _tables(data: Mapping[str, Any]) -> Sequence[Any]:

@@ -5,23 +5,25 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
+from msgspec import to_builtins
 
-from netdyno.cli.command import one_command
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError, unknown
 from netdyno.report.terminal.comparisons import Shown, comparison_parts
 from netdyno.report.terminal.console import data_console, print_json, talk_console
 from netdyno.report.terminal.pull_request import comparison_markdown
-from netdyno.results.compare import Compared, Question, compare_all, find_slower, overall
-from netdyno.results.compare_metrics import SPEED, find_metric
-from netdyno.results.compare_sides import Sides, find_sides
+from netdyno.results.compare.pairs import Compared, compare_all, find_smaller, overall
+from netdyno.results.compare.question import question_of
+from netdyno.results.compare.sides import Sides, find_sides
 from netdyno.results.result import Result
 
 FORMATS = ("table", "markdown")
 Side = Annotated[
     str, typer.Argument(metavar="SIDE", help="FIELD=VALUE,… such as execution=eager or revision=1a2b3c4; or a store.")
 ]
-MetricOption = Annotated[str, typer.Option("--metric", help="images_per_s, energy, memory or power.")]
+FigureOption = Annotated[
+    str, typer.Option("--figure", help="Compare this figure, such as energy; the headline if not given.")
+]
 MarginOption = Annotated[str, typer.Option("--margin", metavar="PERCENT", help="Differences under it may be equal.")]
 SlowerOption = Annotated[
     str | None,
@@ -34,7 +36,7 @@ def compare(
     context: typer.Context,
     a: Side,
     b: Side,
-    metric: MetricOption = SPEED.name,
+    figure: FigureOption = "",
     margin: MarginOption = "1%",
     fail_on_slower: SlowerOption = None,
     format: FormatOption = "table",
@@ -43,15 +45,18 @@ def compare(
     """Compare every two cells that differ only in the fields named; exit 1 if B is slower anywhere."""
     if format not in FORMATS:
         raise unknown("format", format, FORMATS)
-    question = Question(metric=find_metric(metric), margin=_share("--margin", margin))
-    allowed = None if fail_on_slower is None else _allowed(fail_on_slower, question)
+    equal = _share("--margin", margin)
+    allowed = None if fail_on_slower is None else _share("--fail-on-slower", fail_on_slower)
     found = find_sides(a, b, store_location(context))
+    question = question_of((result for pair in found.pairs for result in pair), figure, equal)
+    if allowed is not None and not question.is_rate:
+        raise NetdynoError(f"--fail-on-slower: expected a figure that is a rate, received {question.figure}.")
     compared = compare_all(found.pairs, question)
     shown = Shown(a=a, b=b, compared=tuple(compared), overall=overall(compared, question), question=question)
     _print(shown, "json" if json else format)
     _talk(found, compared)
-    worse = [one for one in compared if one.comparison.verdict == question.metric.worse]
-    if worse if allowed is None else find_slower(compared, allowed):
+    worse = [one for one in compared if question.worse and one.comparison.verdict == question.worse]
+    if worse if allowed is None else find_smaller(compared, allowed):
         raise typer.Exit(1)
 
 
@@ -75,12 +80,6 @@ def _talk(found: Sides, compared: list[Compared]) -> None:
         talk_console().print(f"Left out: {found.repeated} that are the same runs on both sides.")
 
 
-def _allowed(text: str, question: Question) -> float:
-    if question.metric is not SPEED:
-        raise NetdynoError(f"--fail-on-slower: expected with --metric {SPEED.name}, received {question.metric.name}.")
-    return _share("--fail-on-slower", text)
-
-
 def _share(option: str, text: str) -> float:
     """A percentage as a share."""
     match = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,9})?)\s*%\s*", text, re.ASCII)
@@ -92,8 +91,8 @@ def _share(option: str, text: str) -> float:
 def _as_json(shown: Shown) -> dict[str, Any]:
     whole = shown.overall
     return {
-        "metric": shown.question.metric.name,
-        "unit": shown.question.metric.unit,
+        "figure": shown.question.figure,
+        "unit": shown.question.unit,
         "margin": shown.question.margin,
         "comparisons": [_one_as_json(one, shown) for one in shown.compared],
         "overall": None if whole is None else {**asdict(whole.comparison), "cells": whole.cells},
@@ -105,15 +104,6 @@ def _one_as_json(one: Compared, shown: Shown) -> dict[str, Any]:
 
 
 def _side_as_json(result: Result, shown: Shown) -> dict[str, Any]:
-    values = [shown.question.metric.read(record)[1] for record in result.measured]
-    told = {"machine": result.machine, "series": result.series, "images_per_s": result.images_per_s}
-    return {**result.cell.as_dict(), **told, "verdict": result.verdict, "runs": values}
-
-
-app = one_command(
-    compare,
-    """
-    netdyno compare execution=eager execution=compiled
-    netdyno compare before.jsonl after.jsonl --fail-on-slower 3%
-    """,
-)
+    own = {"machine": result.machine, "series": result.series, "verdict": result.verdict}
+    figure = to_builtins(result.figures.get(shown.question.figure))
+    return {**result.cell.as_dict(), **own, "figure": figure, "runs": run_values(result, shown)}

@@ -4,15 +4,16 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
+from msgspec import to_builtins
 
 from netdyno.cli.command import one_command
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.report.terminal.console import data_console, print_json
 from netdyno.report.terminal.histories import history_parts, said
-from netdyno.results.compare_selectors import matching, parsed
-from netdyno.results.compare_sides import read_store
-from netdyno.results.history import History, Turn, histories, started_at
+from netdyno.results.compare.sides import read_store
+from netdyno.results.history.series import History, Turn, histories, started_at
 from netdyno.results.result import Result
+from netdyno.results.selectors import matching, parsed
 
 RECORDED = ("versions", "netdyno_version", "worker_hash", "graph_digest")
 
@@ -22,11 +23,12 @@ def history(
     selector: Annotated[
         str, typer.Argument(metavar="FIELD=VALUE,…", help="Which cells, e.g. network=lenet,batch=64.")
     ],
+    figure: Annotated[str, typer.Option(help="Show this figure, such as energy; the headline if not given.")] = "",
     json: JsonOption = False,
 ) -> None:
-    """Show every series of the cells, the steps in their speed, and what was recorded differently there."""
+    """Show every series of the cells, the steps in a figure, and what was recorded differently there."""
     parsed(selector)
-    found = histories(matching(read_store(store_location(context)), selector))
+    found = histories(matching(read_store(store_location(context)), selector), figure)
     if json:
         print_json([_as_json(one) for one in found])
         return
@@ -39,19 +41,22 @@ def _as_json(one: History) -> dict[str, Any]:
     return {
         **one.cell.as_dict(),
         "machine": one.machine,
-        "series": [_result_as_json(result) for result in one.results],
+        "figure": one.figure,
+        "series": [_result_as_json(result, one.figure) for result in one.results],
         "steps": [_turn_as_json(turn) for turn in one.turns],
         "smallest_step": one.smallest,
         "said": said(one),
     }
 
 
-def _result_as_json(result: Result) -> dict[str, Any]:
-    plain = ("images_per_s", "low", "high", "runs", "outcome", "verdict")
+def _result_as_json(result: Result, figure: str) -> dict[str, Any]:
+    plain = ("runs", "outcome", "verdict")
+    parts = to_builtins(result.figures.get(figure)) or dict.fromkeys(("value", "low", "high"))
     last = result.records[-1]
     return {
         "series": result.series,
         "started_at": started_at(result),
+        **{name: parts[name] for name in ("value", "low", "high")},
         **{name: getattr(result, name) for name in plain},
         **{name: getattr(last, name) for name in RECORDED},
         "revision": last.environment.get("revision"),

@@ -14,11 +14,12 @@ from netdyno.errors import NetdynoError, unknown
 from netdyno.report.charts import Chart, write_chart
 from netdyno.report.published.appendix import appendix_charts, appendix_latex
 from netdyno.report.terminal.console import talk_console
-from netdyno.results.bulk import runs_by_cell, traces_of
-from netdyno.results.compare import fields_of
-from netdyno.results.export import EXPORTS, export_file
-from netdyno.results.selection import Selection
+from netdyno.results.exchange.files import EXPORTS, export_file
+from netdyno.results.exchange.selection import Selection
+from netdyno.results.result import results_of
+from netdyno.results.selectors import fields_of
 from netdyno.results.store import Store, open_store
+from netdyno.results.store.bulk import runs_by_cell, traces_of
 
 ENDINGS = (".svg", ".png")  # of charts for papers
 THEN = "2018"  # the folder of what was published then
@@ -78,10 +79,10 @@ def page_text(asked: Asked, tell: Tell) -> str:
         message = f"a page needs {error.name}, which is missing."
         raise NetdynoError(message, hint="Install it: pip install 'netdyno[report]'.") from error
     contents = Contents(
-        results=results_by_cell(runs_by_cell(asked.store, whole=False), asked.selector),
+        results=results_by_cell(runs_by_cell(asked.store, "train", whole=False), asked.selector),
         traces=partial(traces_of, asked.store),
         proofs=asked.store.proofs(),
-        courses=() if asked.selector else asked.store.courses(),
+        trainings=() if asked.selector else results_of(runs_by_cell(asked.store, "learn", whole=False)),
         selector=asked.selector,
         with_reference=asked.reference,
     )

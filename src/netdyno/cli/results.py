@@ -3,10 +3,12 @@
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 from rich.status import Status
 from typer.core import TyperGroup
 
@@ -14,13 +16,14 @@ from netdyno.cli.command import several_commands
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError
 from netdyno.report.terminal.console import data_console, print_json, talk_console
+from netdyno.report.terminal.learning import learning_tables
 from netdyno.report.terminal.tables import results_tables
-from netdyno.results.compare import select
-from netdyno.results.export import EXPORTS, Exporter, export_file, find_exporter, format_of
-from netdyno.results.export import export as export_to
-from netdyno.results.merge import Merged, merge
-from netdyno.results.result import results_of, to_json
-from netdyno.results.selection import Selection
+from netdyno.results.exchange.files import EXPORTS, Exporter, export_file, find_exporter, format_of
+from netdyno.results.exchange.files import export as export_to
+from netdyno.results.exchange.merge import Merged, merge
+from netdyno.results.exchange.selection import Selection
+from netdyno.results.result import Result, results_of, to_json
+from netdyno.results.selectors import select
 from netdyno.results.store import open_store
 from netdyno.results.utilisation import shares
 
@@ -65,7 +68,7 @@ def results(
     if json:
         print_json([to_json(result) | {"utilisation": shares(result, records)} for result in found])
     elif found:
-        for part in results_tables(found):
+        for part in _tables(found):
             data_console().print(part)
     elif selector:
         raise NetdynoError(f"no result matches '{selector}'.", hint="See all of them: netdyno results")
@@ -101,12 +104,24 @@ def export(
 @app.command("import")
 def import_files(
     context: typer.Context,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Exports (json, json.gz) of other stores.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE…", help="Exports (jsonl, jsonl.gz, json of earlier versions) of other stores."),
+    ],
 ) -> None:
     """Merge exports of other machines into this store: all of them, or nothing if anything is wrong."""
     with open_store(store_location(context)) as store, Following("importing", "parts read") as follow:
         merged = merge(store, files, follow.count)
     print(_told(merged))
+
+
+def _tables(found: Sequence[Result]) -> list[RenderableType]:
+    """Those of timed steps, then those of trainings to a goal."""
+    learned = [result for result in found if result.cell.workload == "learn"]
+    timed = [result for result in found if result.cell.workload != "learn"]
+    parts = results_tables(timed) if timed else []
+    more = learning_tables(learned, None) if learned else []
+    return [*parts, "", *more] if parts and more else parts + more
 
 
 class Following:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import structs
 from rich.table import Table
 from rich.text import Text
 
 from netdyno.bench.campaign import Campaign, carry_out, recover
-from netdyno.bench.cells import Bench, read_options
+from netdyno.bench.cells import Bench
 from netdyno.bench.plan import BAD, Plan, PlannedRun, Renewal, expected_s, make_plan
 from netdyno.bench.revision import find_revision
 from netdyno.bench.search.compile_ahead import cells_to_compile, compile_ahead
@@ -72,7 +73,6 @@ class Asked:
     largest: bool  # batch that fits, in place of the cell's own
     pythons: Given
     store: str
-    workload: str
 
 
 def run(
@@ -155,16 +155,18 @@ def run(
     machine = describe_machine()
     bench = Bench(threads=threads_of(machine), folder=Path.cwd(), framework=default_framework())
     device = device_of(gpus, cpu, len(machine.gpus)) if gpus is not None or cpu else None
+    find_workload(workload)
     fields = _said(
         network=network, dataset=dataset, framework=framework, batch=read_batch(batch, network), precision=precision,
-        execution=execution, data=data, threads=threads, device=device, options=read_options(options or ()) or None,
+        execution=execution, data=data, threads=threads, device=device, options=options or None,
     )  # fmt: skip
+    fields |= {"workload": workload} if fields else {}
     chosen = _possible(_choose(suite, fields, bench), machine)
     changes = _said(split=split or None, runs=runs, seconds=seconds, target=target, deadline_s=deadline, seed=seed)
     chosen = replace(chosen, settings=replace(chosen.settings, **changes))
     asked = Asked(
         again=again, retry=retry, dry_run=dry_run, largest=batch == MAX, pythons=read_given(python or ()),
-        store=store_location(context), workload=find_workload(workload).name,
+        store=store_location(context),
     )  # fmt: skip
     _measure(chosen, bench, machine, asked)
 
@@ -206,7 +208,6 @@ def _measure(suite: Suite, bench: Bench, machine: Machine, asked: Asked) -> None
             interpreters=interpreters,
             machine=machine_id(machine),
             gpus=visible_gpus()[:1],
-            workload=asked.workload,
             inputs={} if asked.dry_run else _inputs(suite, bench),
             environment=Environment(machine=machine, revision=find_revision(Path.cwd())).as_json(),
         )
@@ -226,7 +227,7 @@ def _at_largest_batch(suite: Suite, campaign: Campaign, asked: Asked) -> Suite:
     if asked.dry_run:
         raise NetdynoError(f"--dry-run: expected a batch in numbers, received '{MAX}', which must be tried out.")
     (cell,) = suite.cells
-    return replace(suite, cells=(replace(cell, batch=find_largest_batch(cell, campaign, again=asked.again)),))
+    return replace(suite, cells=(structs.replace(cell, batch=find_largest_batch(cell, campaign, again=asked.again)),))
 
 
 def _interpreters(suite: Suite, given: Given) -> tuple[dict[str, Interpreter], dict[str, str]]:
@@ -312,7 +313,7 @@ def _show(cells: Sequence[Cell], campaign: Campaign, missing: Mapping[str, str])
     if unproved := [name for name in unproved if not find_spec(name).is_instrument]:
         talk_console().print(f"Not proved equal on this machine: {', '.join(unproved)}. See: netdyno verify")
     if any(record.outcome in BAD for result in found for record in result.records):
-        talk_console().print("Some runs did not end well; --retry makes them once more.")
+        talk_console().print("Some runs did not end well; --retry repeats them.")
         raise typer.Exit(1)
 
 

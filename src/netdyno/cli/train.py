@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import structs, to_builtins
 
 from netdyno.bench.campaign import Campaign, carry_out
 from netdyno.bench.cells import Bench
-from netdyno.bench.plan import make_learning_plan
+from netdyno.bench.plan import Plan, Renewal, make_plan
 from netdyno.bench.revision import find_revision
 from netdyno.bench.settings import Settings
 from netdyno.bench.suites import default_framework
@@ -42,16 +43,19 @@ from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import find_spec, specs
 from netdyno.graph.wire import digest
 from netdyno.report.terminal.console import data_console, print_json, talk_console
-from netdyno.report.terminal.learning import learning_tables
+from netdyno.report.terminal.learning import cost_of, learning_tables
 from netdyno.report.terminal.progress import Packing, TrainingProgress
 from netdyno.results.cell import Cell
-from netdyno.results.course import TRAINED, Course, course_results, to_json
+from netdyno.results.record import MEASURED, Record
+from netdyno.results.result import Result, results_of, to_json
+from netdyno.results.selectors import newest_series
 from netdyno.results.store import Store, open_store
 from netdyno.runtime.folders import RunFolders, only_measurement
 from netdyno.runtime.worker_file import pack_worker
 from netdyno.workloads.inputs import Inputs, prepare_inputs
 from netdyno.workloads.learn import Goal
 
+LEARN = "learn"
 MOST_EPOCHS = 100  # while an accuracy is sought and nobody says how long to try
 
 
@@ -119,13 +123,14 @@ def train(
     given = read_given(python or ())
     fields = _said(
         network=network, dataset=dataset, batch=batch, precision=precision, execution=execution, threads=threads,
-        device=device_of(gpus, cpu, len(machine.gpus)), data=PACKED,
+        device=device_of(gpus, cpu, len(machine.gpus)), data=PACKED, workload=LEARN,
     )  # fmt: skip
     goal, count = read_goal(epochs, steps, until), _positive("--seeds", seeds)
     cells = [bench.complete({**fields, "framework": name}) for name in _frameworks(framework, given)]
+    cells = [structs.replace(cell, goal=goal.words(), source=source or cell.dataset) for cell in cells]
     asked = Asked(
-        cells=cells, seeds=count, goal=goal, source=source, evaluate_every=evaluate_every, again=again, bench=bench,
-        machine=machine, given=given, deadline_s=deadline,
+        cells=cells, seeds=count, evaluate_every=evaluate_every, again=again, bench=bench, machine=machine,
+        given=given, deadline_s=deadline,
     )  # fmt: skip
     _learn(asked, store_location(context), Telling(json=json, price_per_hour=price_per_hour))
 
@@ -170,8 +175,6 @@ class Asked:
 
     cells: Sequence[Cell]
     seeds: int
-    goal: Goal
-    source: str | None
     evaluate_every: int | None
     again: bool
     bench: Bench
@@ -184,17 +187,27 @@ def _learn(asked: Asked, location: str, telling: Telling) -> None:
     if asked.evaluate_every is not None:
         _positive("--evaluate-every", asked.evaluate_every)
     with Packing(talk_console()) as packing:
-        inputs = prepare_inputs(asked.cells, asked.bench.entry_of, home(), packing.packed, asked.source)
-    source = next(iter(inputs.values())).ready.source
+        inputs = prepare_inputs(asked.cells, asked.bench.entry_of, home(), packing.packed)
     with only_measurement(home()), open_store(location) as store:
         campaign = _campaign(asked, inputs, store, location)
         report_recovery(campaign)
-        digests = {cell: digest(asked.bench.programme(cell)) for cell in asked.cells}
-        kept = [] if asked.again else _wanted(store.courses(campaign.machine), asked, source)
         with TrainingProgress(talk_console()) as progress:
-            carry_out(make_learning_plan(asked.cells, asked.seeds, kept, digests), campaign, progress)
-        courses = _wanted(store.courses(campaign.machine), asked, source)
-    _show(courses, telling)
+            carry_out(_plan(asked, campaign), campaign, progress)
+        wanted = set(asked.cells)
+        runs = [run for run in store.records({"workload": LEARN}, campaign.machine) if run.cell in wanted]
+    _show([run for run in runs if run.number <= asked.seeds], telling)
+
+
+def _plan(asked: Asked, campaign: Campaign) -> Plan:
+    """A run for each seed that is missing, the cells in turn; failed ones are repeated."""
+    store, digests = campaign.store, {cell: digest(asked.bench.programme(cell)) for cell in asked.cells}
+    continued = {}
+    for cell in asked.cells:
+        newest = newest_series(store.records(cell.columns(), machine=campaign.machine))
+        if failed := [run for run in newest if not run.is_measured]:
+            continued[cell] = store.leave_behind(failed)
+    renewal = Renewal(again=asked.again, retry=False, digests=digests, continued=continued)
+    return make_plan(asked.cells, campaign.settings, store.finished(campaign.machine), renewal)
 
 
 def _campaign(asked: Asked, inputs: Inputs, store: Store, location: str) -> Campaign:
@@ -203,12 +216,10 @@ def _campaign(asked: Asked, inputs: Inputs, store: Store, location: str) -> Camp
         bench=asked.bench,
         store=store,
         folders=RunFolders(home=home(), store_name=location),
-        settings=Settings(deadline_s=asked.deadline_s),
+        settings=Settings(runs=asked.seeds, deadline_s=asked.deadline_s),
         archive=pack_worker(home() / "workers"),
         interpreters={name: find_interpreter(find_spec(name), asked.given) for name in names},
         machine=machine_id(asked.machine),
-        workload="learn",
-        goal=asked.goal.words(),
         evaluate_every=asked.evaluate_every,
         inputs=inputs,
         gpus=visible_gpus()[:1],
@@ -216,21 +227,25 @@ def _campaign(asked: Asked, inputs: Inputs, store: Store, location: str) -> Camp
     )
 
 
-def _wanted(courses: Sequence[Course], asked: Asked, source: str) -> list[Course]:
-    """Those of the requested cells, goal, source and seeds."""
-    cells, goal = set(asked.cells), asked.goal.words()
-    return [c for c in courses if c.cell in cells and (c.goal, c.source) == (goal, source) and c.seed <= asked.seeds]
-
-
-def _show(courses: Sequence[Course], telling: Telling) -> None:
-    results = course_results(courses)
+def _show(runs: Sequence[Record], telling: Telling) -> None:
+    results = results_of(runs)
     if telling.json:
-        print_json([to_json(result, telling.price_per_hour) for result in results])
+        print_json([_as_json(result, telling.price_per_hour) for result in results])
     else:
         for part in learning_tables(results, telling.price_per_hour):
             data_console().print(part)
-    if any(course.outcome != TRAINED for result in results for course in result.courses):
+    if any(run.outcome != MEASURED for result in results for run in result.records):
         raise typer.Exit(1)
+
+
+def _as_json(result: Result, price_per_hour: float | None) -> dict[str, Any]:
+    """The result with every learning curve."""
+    cost = {} if price_per_hour is None else {"cost": to_builtins(cost_of(result, price_per_hour))}
+    seeds = [
+        {"seed": run.number, "outcome": run.outcome, "reason": run.reason, "curve": to_builtins(run.curve)}
+        for run in result.records
+    ]
+    return {**to_json(result), "reached": result.reached, **cost, "seeds": seeds}
 
 
 def _positive(name: str, value: int) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import structs
 
 from netdyno.bench.cells import Bench
 from netdyno.bench.suites import default_framework
@@ -30,6 +31,7 @@ from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Given, find_interpreter, locate, read_given
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import Spec, find_spec, specs
+from netdyno.graph.wire import identity
 from netdyno.report.terminal.console import data_console, print_json, talk_console
 from netdyno.report.terminal.progress import duration
 from netdyno.report.terminal.proofs import proof_matrix, proofs_table
@@ -134,7 +136,8 @@ def _references(networks: list[Entry], prover: Prover, size: Size) -> list[Proof
         title = f"{entry.network}/{entry.dataset} at batch {size.batch}, {_extent(form)}"
         with talk.status(f"reference {place} of {len(networks)}: {title}", refresh_per_second=2):
             programme = resolve(form, size.batch)
-            cases.append(prover.case((entry.network, entry.dataset), programme))
+            names, whole = (entry.network, entry.dataset), identity(resolve(entry, size.batch))
+            cases.append(prover.case(names, programme, identity=whole, size=_extent(form)))
         left_s = (time.monotonic() - start) / place * (len(networks) - place)
         talk.print(f"[{place}/{len(networks)}] reference: {title}, {duration(left_s)} left", markup=False)
     return cases
@@ -226,7 +229,9 @@ def _word(proofs: list[Proof]) -> str:
 
 
 def _dated(proof: Proof, machine: Machine) -> Proof:
-    return replace(proof, machine=machine_id(machine), proved_at=datetime.now(UTC).isoformat(timespec="seconds"))
+    return structs.replace(
+        proof, machine=machine_id(machine), proved_at=datetime.now(UTC).isoformat(timespec="seconds")
+    )
 
 
 def _show(proofs: list[Proof], missing: Mapping[str, str], form: Form) -> None:

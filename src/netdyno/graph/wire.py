@@ -52,9 +52,17 @@ def identity(programme: Programme) -> str:
     return _hash(content)
 
 
+def wire_text(programme: Programme) -> str:
+    """The content as compact JSON with sorted keys: what `digest` is of, and what a store keeps."""
+    return _text(_content(programme))
+
+
 def _hash(content: Mapping[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(_text(content).encode()).hexdigest()[:16]
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
 
 def _content(programme: Programme) -> dict[str, Any]:

@@ -1,46 +1,66 @@
 """One proof as it is kept: a framework on a network, its largest errors, or the reason there are none."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from typing import Annotated
 
-from netdyno.results.cell import Cell
+from msgspec import Meta, Struct, field
+
+from netdyno.results.record import Record
 from netdyno.results.result import Result
+from netdyno.results.values import AnyNumber, Count, Finite, Name, Words
+
+CELL_FIELDS = ("framework", "device", "precision")
+CASE_FIELDS = (*CELL_FIELDS, "network", "dataset")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
-    """Whether a framework trained the same network as the reference; errors are relative, the largest of a kind."""
+class Proof(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whether a framework trained the same network as the oracle; errors are relative, the largest of a kind."""
 
-    framework: str
-    network: str
-    dataset: str
-    device: str
-    precision: str
-    execution: str
+    framework: Name
+    network: Name
+    dataset: Name
+    device: Name
+    precision: Name
+    execution: Name
     passed: bool = False
-    outputs: float | None = None
-    gradients: float | None = None
-    parameters: float | None = None
-    worst_node: str = ""
-    reason: str = ""
-    versions: Mapping[str, str] = field(default_factory=dict, hash=False)
-    python: str = ""
-    machine: str = ""
-    proved_at: str = ""
+    outputs: AnyNumber | None = None
+    gradients: AnyNumber | None = None
+    parameters: AnyNumber | None = None
+    worst_node: Words = ""
+    reason: Words = ""
+    versions: Annotated[Mapping[Name, Name], Meta(max_length=1000)] = field(default_factory=dict)
+    python: Name = ""
+    machine: Name = ""
+    proved_at: Name = ""
+    graph_digest: Name = ""  # of the graph that was computed
+    graph_identity: Name = ""  # of the network, whatever the batch; empty in proofs of before it was kept
+    batch: Count | None = None
+    size: Name | None = None  # of the inputs, where they were made smaller
+    # The smallest relative error that the proof could have seen, by kind of tensor.
+    resolution: Annotated[Mapping[Name, Finite], Meta(max_length=100)] | None = None
 
     def case(self) -> str:
         """The network as a user names it."""
         return f"{self.network}/{self.dataset}"
 
 
-def is_proved(cell: Cell, proofs: Iterable[Proof]) -> bool:
-    """Whether the cell's framework passed on its network, device and precision, in whatever execution."""
-    names = ("framework", "network", "dataset", "device", "precision")
-    return any(proof.passed and all(getattr(proof, n) == getattr(cell, n) for n in names) for proof in proofs)
+def is_proved(record: Record, proofs: Iterable[Proof]) -> bool:
+    """Whether the record's framework passed on its network, device and precision, in whatever execution."""
+    return any(proof.passed and proves(proof, record) for proof in proofs)
+
+
+def proves(proof: Proof, record: Record) -> bool:
+    """Whether a proof is about what a record ran: the same graph, by its identity. Proofs and records of before there
+    were identities match by the names of network and dataset."""
+    by_identity = bool(proof.graph_identity and record.graph_identity)
+    if by_identity and proof.graph_identity != record.graph_identity:
+        return False
+    names = CELL_FIELDS if by_identity else CASE_FIELDS
+    return all(getattr(proof, name) == getattr(record.cell, name) for name in names)
 
 
 def unproved_frameworks(results: Iterable[Result], proofs: Iterable[Proof]) -> list[str]:
     """The frameworks of measured cells without a proof."""
     kept = list(proofs)
-    measured = (result.cell for result in results if result.images_per_s is not None)
-    return sorted({cell.framework for cell in measured if not is_proved(cell, kept)})
+    measured = (result.measured[-1] for result in results if result.measured)
+    return sorted({record.cell.framework for record in measured if not is_proved(record, kept)})

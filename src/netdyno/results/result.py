@@ -1,39 +1,34 @@
-"""What a cell's runs come to: one speed with its interval, and a verdict on how far to trust it."""
+"""What a cell's runs come to: its figures with their intervals, and a verdict on how far to trust them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from netdyno.results.cell import Cell
-from netdyno.results.record import Record
-from netdyno.results.statistics import FEWEST, images_per_s, summarise
+from netdyno.results.figure import Estimate
+from netdyno.results.record import MEASURED, Record
+from netdyno.results.statistics import FEWEST, estimates, rate
 
 STEADY = "steady"
 NOT_MEASURED = "not measured"
 LARGEST_SPREAD = 0.05  # between runs' medians, of their mean
-JSON_CELL_FIELDS = (
-    "network", "dataset", "framework", "device", "batch", "precision", "execution", "data", "threads",
-)  # fmt: skip
-JSON_OWN_FIELDS = (
-    "images_per_s", "low", "high", "runs", "outcome", "verdict", "step_s", "first_step_s", "host_peak_bytes",
-    "device_peak_bytes", "readings", "absent",
-)  # fmt: skip
+JSON_EXTRAS = ("step_s", "host_peak_bytes", "device_peak_bytes", "readings", "absent")
 PERCENTILES = (5, 25, 50, 75, 95)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One series of runs of a cell on a machine. Without a measured run the speeds are None."""
+    """One series of runs of a cell on a machine. Without a measured run it has no figures."""
 
     cell: Cell
     machine: str
     series: int
-    images_per_s: float | None
-    low: float | None
-    high: float | None
+    headline: str  # the name of the main figure; empty where no run says it
+    figures: Mapping[str, Estimate]
     runs: int  # measured ones
     outcome: str
     verdict: str
@@ -41,9 +36,19 @@ class Result:
     records: tuple[Record, ...]
 
     @property
+    def head(self) -> Estimate | None:
+        """The main figure."""
+        return self.figures.get(self.headline)
+
+    @property
     def measured(self) -> tuple[Record, ...]:
-        """The runs that the speed comes from."""
-        return _measured(self.records)
+        """The runs that the figures come from."""
+        return tuple(record for record in self.records if record.is_measured)
+
+    @property
+    def reached(self) -> int:
+        """How many runs came to their goal; a run without a goal does when it is measured."""
+        return sum(record.outcome == MEASURED for record in self.records)
 
     @property
     def readings(self) -> dict[str, float]:
@@ -63,11 +68,6 @@ class Result:
         seconds = [sample.seconds_per_step for run in self.measured for sample in run.samples]
         found = np.percentile(seconds, PERCENTILES) if seconds else ()
         return {f"p{percent}": float(value) for percent, value in zip(PERCENTILES, found, strict=False)}
-
-    @property
-    def first_step_s(self) -> float | None:
-        """The mean of the first steps, in which frameworks compile."""
-        return _mean([run.first_step_s for run in self.measured])
 
     @property
     def host_peak_bytes(self) -> float | None:
@@ -104,37 +104,35 @@ def newest_of(groups: Iterable[tuple[Cell, str, int, Sequence[Record]]]) -> dict
 
 
 def to_json(result: Result) -> dict[str, Any]:
-    """What `--json` prints of a result; speeds are null where nothing was measured."""
-    cell = {name: getattr(result.cell, name) for name in JSON_CELL_FIELDS}
-    return cell | {name: getattr(result, name) for name in JSON_OWN_FIELDS}
+    """What `--json` prints of a result: scripts rely on these names."""
+    own = {name: getattr(result, name) for name in ("outcome", "verdict", "runs", "headline")}
+    figures = {name: msgspec.to_builtins(estimate) for name, estimate in result.figures.items()}
+    extras = {name: getattr(result, name) for name in JSON_EXTRAS}
+    return {**result.cell.as_dict(), **own, "figures": figures, **extras}
 
 
 def _result(records: Sequence[Record]) -> Result:
     last = records[-1]
-    measured = _measured(records)
-    unmeasured = [record for record in records if not _is_measured(record)]
-    summary = summarise([r.samples for r in measured], last.cell.batch) if measured else None
+    measured = [record for record in records if record.is_measured]
+    unmeasured = [record for record in records if not record.is_measured]
     return Result(
         cell=last.cell,
         machine=last.machine,
         series=last.series,
-        images_per_s=summary.images_per_s if summary else None,
-        low=summary.low if summary else None,
-        high=summary.high if summary else None,
+        headline=(measured or records)[-1].headline,
+        figures=estimates(measured),
         runs=len(measured),
-        outcome="measured" if measured else last.outcome,
+        outcome=_outcome(measured) or last.outcome,
         verdict=_verdict(records, measured),
         reason=unmeasured[-1].reason if unmeasured else "",
         records=tuple(records),
     )
 
 
-def _measured(records: Sequence[Record]) -> tuple[Record, ...]:
-    return tuple(record for record in records if _is_measured(record))
-
-
-def _is_measured(record: Record) -> bool:
-    return record.outcome == "measured" and bool(record.samples)
+def _outcome(measured: Sequence[Record]) -> str:
+    """That of the runs with figures: measured if any was, else short of its goal."""
+    outcomes = [record.outcome for record in measured]
+    return MEASURED if MEASURED in outcomes else "".join(outcomes[-1:])
 
 
 def _verdict(records: Sequence[Record], measured: Sequence[Record]) -> str:
@@ -152,13 +150,13 @@ def _verdict(records: Sequence[Record], measured: Sequence[Record]) -> str:
 
 def _flags(measured: Sequence[Record]) -> list[str]:
     """What is weak about the runs, and about how many of them when not all."""
-    told: dict[str, list[str]] = {}
+    details: dict[str, list[str]] = {}
     for record in measured:
-        few = ("too few blocks",) if len(record.samples) < FEWEST else ()
+        few = ("too few blocks",) if 0 < len(record.samples) < FEWEST else ()
         for flag in dict.fromkeys((*record.flags, *few)):
             name, _, detail = flag.removesuffix(")").partition(" (")
-            told.setdefault(name, []).append(detail)
-    return [_flag(name, details, len(measured)) for name, details in told.items()]
+            details.setdefault(name, []).append(detail)
+    return [_flag(name, found, len(measured)) for name, found in details.items()]
 
 
 def _flag(name: str, details: Sequence[str], runs: int) -> str:
@@ -174,5 +172,6 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _spread(measured: Sequence[Record]) -> float:
-    speeds = [images_per_s(record.samples, 1) for record in measured]
-    return (max(speeds) - min(speeds)) / (sum(speeds) / len(speeds))
+    """Between the runs' median steps; none where nothing was timed in blocks, as with different seeds."""
+    speeds = [rate(record.samples) for record in measured if record.samples]
+    return (max(speeds) - min(speeds)) / (sum(speeds) / len(speeds)) if speeds else 0.0

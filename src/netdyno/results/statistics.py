@@ -1,18 +1,18 @@
-"""What timed blocks add up to: a speed, and how sure we are of it.
+"""What timed blocks and the figures of several runs come to, and how sure we are of it.
 
-Everything is derived from raw samples on reading; nothing here is stored.
+Everything is derived from raw samples and figures on reading; nothing here is stored.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import comb, floor, sqrt
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.results.record import Sample
+from netdyno.results.figure import Estimate, Figure
+from netdyno.results.record import Record, Sample
 
 FEWEST = 6  # blocks of which the smallest and largest hold the median with 95 %
 RESAMPLES = 2000
@@ -20,20 +20,22 @@ SEED = 20260
 EXACT_UP_TO = 1000  # blocks; beyond, the binomial is normal to all digits that matter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """A speed with its 95 % interval."""
-
-    images_per_s: float
-    low: float
-    high: float
+def estimates(runs: Sequence[Record]) -> dict[str, Estimate]:
+    """Every figure that some of the measured runs have, in the order of the first that has it."""
+    names = dict.fromkeys(name for run in runs for name in run.figures)
+    return {name: _estimate(name, [run for run in runs if name in run.figures]) for name in names}
 
 
-def images_per_s(samples: Sequence[Sample], batch: int) -> float:
-    """Speed at the median block: one page fault should not change a ranking."""
+def rate(samples: Sequence[Sample], per_step: float = 1.0) -> float:
+    """Items per second at the median block: one page fault should not change a ranking."""
     if not samples:
-        raise ValueError("a speed needs at least one sample")
-    return batch / median(sample.seconds_per_step for sample in samples)
+        raise ValueError("a rate needs at least one sample")
+    return per_step / median(sample.seconds_per_step for sample in samples)
+
+
+def value_of(figure: Figure, run: Record) -> float:
+    """A run's figure: a rate from its blocks, whatever the record says it is."""
+    return figure.value if figure.per_step is None else rate(run.samples, figure.per_step)
 
 
 def median_interval(samples: Sequence[Sample]) -> tuple[float, float] | None:
@@ -49,8 +51,9 @@ def median_interval(samples: Sequence[Sample]) -> tuple[float, float] | None:
     return float(ordered[rank - 1]), float(ordered[count - rank])
 
 
-def summarise(runs: Sequence[Sequence[Sample]], batch: int) -> Summary:
-    """The mean of the runs' medians; the interval from a bootstrap over runs and, in them, over blocks."""
+def bootstrap(runs: Sequence[Sequence[Sample]], per_step: float) -> tuple[float, float, float]:
+    """The mean of the runs' rates at their medians, and its 95 % interval: a bootstrap over runs and, in them, over
+    blocks."""
     # Sorted, so that the order in which runs were made cannot change a digit.
     blocks = sorted((np.sort(_seconds_per_step(run)) for run in runs), key=lambda run: run.tolist())
     medians = np.array([np.median(run) for run in blocks])
@@ -59,12 +62,28 @@ def summarise(runs: Sequence[Sequence[Sample]], batch: int) -> Summary:
     speed = float(np.mean(1 / medians))
     # A bootstrap of few, uneven blocks may miss its own middle.
     low, high = min(float(low), speed), max(float(high), speed)
-    return Summary(images_per_s=batch * speed, low=batch * low, high=batch * high)
+    return per_step * speed, per_step * low, per_step * high
+
+
+def _estimate(name: str, runs: Sequence[Record]) -> Estimate:
+    figure = runs[-1].figures[name]
+    if figure.per_step is not None:
+        value, low, high = bootstrap([run.samples for run in runs], figure.per_step)
+        return Estimate(value=value, low=low, high=high, unit=figure.unit, better=figure.better)
+    values = [run.figures[name].value for run in runs]
+    several = len(values) > 1
+    return Estimate(
+        value=fmean(values),
+        low=min(values) if several else None,
+        high=max(values) if several else None,
+        unit=figure.unit,
+        better=figure.better,
+    )
 
 
 def _seconds_per_step(samples: Sequence[Sample]) -> NDArray[np.float64]:
     if not samples:
-        raise ValueError("a speed needs at least one sample")
+        raise ValueError("a rate needs at least one sample")
     return np.array([sample.seconds_per_step for sample in samples])
 
 

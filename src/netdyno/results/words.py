@@ -1,6 +1,6 @@
 """How a figure is written for people, in every table and chart alike."""
 
-from netdyno.results.result import Result
+from netdyno.results.figure import Estimate
 
 DASH = "–"
 
@@ -12,8 +12,8 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
-def margin(result: Result) -> str:
-    """Half the interval in percent of the speed, or a dash; `--json` has both ends."""
-    if result.images_per_s is None or result.low is None or result.high is None:
+def margin(estimate: Estimate | None) -> str:
+    """Half the interval in percent of the value, or a dash; `--json` has both ends."""
+    if estimate is None or estimate.low is None or estimate.high is None or not estimate.value:
         return DASH
-    return f"± {50 * (result.high - result.low) / result.images_per_s:.2f} %"
+    return f"± {50 * (estimate.high - estimate.low) / estimate.value:.2f} %"

@@ -1,25 +1,13 @@
 """The figures of a run: named quantities with a unit and a direction, and how those of several ranks combine."""
 
 import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from netdyno.protocol.event_log import EventLog
 from netdyno.protocol.events import FirstStep, Memory, Sample, Trained
+from netdyno.results.figure import Figure
 
-MORE, LESS, NONE = "more", "less", "none"
-Readings = Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """`better` is more, less or none. `per_step` is set on a rate over the timed blocks: items in a step."""
-
-    name: str
-    unit: str
-    better: str
-    value: float
-    per_step: int | None = None
+MORE, LESS = "more", "less"
 
 
 def by_name(figures: Sequence[Figure | None]) -> dict[str, Figure]:
@@ -27,16 +15,16 @@ def by_name(figures: Sequence[Figure | None]) -> dict[str, Figure]:
     return {figure.name: figure for figure in figures if figure is not None}
 
 
-def find_figure(name: str, unit: str, better: str, value: float | None) -> Figure | None:
-    """A figure of one value, where there is one."""
-    return None if value is None else Figure(name=name, unit=unit, better=better, value=value)
+def find_figure(name: str, unit: str, better: str, value: float | None, source: str = "") -> Figure | None:
+    """A figure of one value, where there is one; `source` is the reading that it is, where there are several."""
+    return None if value is None else Figure(name, unit, better, value, source=source)
 
 
 def throughput(logs: Sequence[EventLog], batch: int, item: str) -> Figure:
     """Items per second of the whole group, which is as fast as its slowest rank."""
-    per_step = batch * len(logs)
+    per_step = float(batch * len(logs))
     rate = per_step / step_s(slowest(logs))
-    return Figure(name="throughput", unit=f"{plural(item)}/s", better=MORE, value=rate, per_step=per_step)
+    return Figure("throughput", f"{plural(item)}/s", MORE, rate, per_step)
 
 
 def slowest(logs: Sequence[EventLog]) -> EventLog:

@@ -52,8 +52,8 @@ Inputs = Mapping[tuple[str, str, str], InputFiles]
 
 
 def input_key(cell: Cell) -> tuple[str, str, str]:
-    """Network, dataset and format: two networks may look at windows of different size."""
-    return cell.network, cell.dataset, format_of(cell)
+    """Network, source and format: two networks may look at windows of different size."""
+    return cell.network, cell.source or cell.dataset, format_of(cell)
 
 
 def prepare_inputs(
@@ -61,13 +61,12 @@ def prepare_inputs(
     entry_of: Callable[[Cell], Entry],
     home: Path,
     progress: Progress,
-    source: str | None = None,
 ) -> Inputs:
-    """The files of every cell with real data, written where they are missing; `source` replaces the dataset."""
+    """The files of every cell with real data, written where they are missing."""
     fed = {input_key(cell): cell for cell in cells if cell.data != "synthetic"}
-    places = sorted({(source or dataset, format_name) for _, dataset, format_name in fed})
+    places = sorted({(source, format_name) for _, source, format_name in fed})
     ready = {place: make_ready(home, *place, progress) for place in places}
-    return {key: input_files(entry_of(cell), ready[source or key[1], key[2]]) for key, cell in fed.items()}
+    return {key: input_files(entry_of(cell), ready[key[1], key[2]]) for key, cell in fed.items()}
 
 
 def input_files(entry: Entry, ready: Ready) -> InputFiles:

@@ -14,7 +14,8 @@ from netdyno.graph.model import Programme
 from netdyno.protocol import events
 from netdyno.protocol.event_log import EventLog
 from netdyno.protocol.request import SEED, EvaluationGraph, Folded, LearningPlan, LearnRequest
-from netdyno.results.course import SHORT, TRAINED, Course, Evaluation
+from netdyno.results.figure import Figure
+from netdyno.results.record import MEASURED, SHORT, Evaluation, Record
 from netdyno.runtime.judge import DONE, FAILED
 from netdyno.runtime.readings.gpus import read_gpus
 from netdyno.runtime.readings.host import read_host
@@ -22,7 +23,7 @@ from netdyno.runtime.readings.window import Readings, Window
 from netdyno.runtime.task import Finished
 from netdyno.runtime.worker import Setup, request_fields
 from netdyno.workloads import figures
-from netdyno.workloads.figures import LESS, MORE, Figure
+from netdyno.workloads.figures import LESS, MORE
 from netdyno.workloads.inputs import InputFiles
 from netdyno.workloads.train import settings_of, versions_of
 from netdyno.workloads.workload import Job, RunFacts
@@ -80,8 +81,8 @@ class Learn:
     def request(self, job: Job) -> LearnRequest:
         return learn_request(job)
 
-    def record(self, facts: RunFacts, finished: Finished, ended_at: str) -> Course:
-        return course_of(facts, finished, ended_at)
+    def record(self, facts: RunFacts, finished: Finished, ended_at: str) -> Record:
+        return record_of(facts, finished, ended_at)
 
 
 WORKLOAD = Learn()
@@ -117,44 +118,43 @@ def learn_figures(facts: RunFacts, logs: Sequence[EventLog], readings: Mapping[s
 
 def headline(facts: RunFacts) -> str:
     """What such a run is about: how accurate it is, or how long it took where the goal is an accuracy."""
-    return "accuracy" if goal_of(facts.goal).accuracy is None else "train_time"
+    return "accuracy" if goal_of(facts.cell.goal).accuracy is None else "train_time"
 
 
-def course_of(facts: RunFacts, finished: Finished, ended_at: str) -> Course:
-    """Today's record of a learning run: its curve whatever its end, and how it ended."""
+def record_of(facts: RunFacts, finished: Finished, ended_at: str) -> Record:
+    """The record of a learning run: its curve whatever its end, its figures if it was trained to the end."""
     log = finished.log
-    curve, trained = _curve(log), log.first(events.Trained)
-    goal = goal_of(facts.goal)
-    outcome, reason = _outcome(finished, goal)
+    trained = log.first(events.Trained)
+    outcome, reason = _outcome(finished, goal_of(facts.cell.goal))
     found = _read(finished, facts, trained) if trained else Readings()
-    return Course(
+    absent = {"energy": found.absent[ENERGY]} if ENERGY in found.absent else {}
+    return Record(
         id=finished.folder.name,
         cell=facts.cell,
         machine=facts.machine,
-        goal=goal.words(),
-        source=facts.source,
-        seed=facts.number,
+        series=facts.series,
+        number=facts.number,
         outcome=outcome,
         reason=reason,
         started_at=facts.started_at,
         ended_at=ended_at,
-        curve=curve,
-        steps=trained.steps if trained else curve[-1].step if curve else 0,
-        train_s=trained.train_s if trained else None,
-        wall_s=trained.wall_s if trained else None,
+        figures=learn_figures(facts, finished.logs, found.values) if outcome in (MEASURED, SHORT) else {},
+        headline=headline(facts),
+        curve=_curve(log),
         readings=found.values,
-        absent=found.absent,
+        absent={**found.absent, **absent},
         versions=versions_of(log),
         settings=settings_of(log),
         environment=facts.environment,
         graph_digest=facts.graph_digest,
+        graph_identity=facts.graph_identity,
         worker_hash=facts.worker_hash,
         netdyno_version=netdyno.__version__,
     )
 
 
 def _plan(job: Job) -> LearningPlan:
-    goal, inputs = goal_of(job.goal), job.inputs
+    goal, inputs = goal_of(job.cell.goal), job.inputs
     if inputs is None:
         raise NetdynoError(
             f"{job.cell.label()}: expected files to learn from, received none.", hint="Use --data packed."
@@ -207,7 +207,7 @@ def _outcome(finished: Finished, goal: Goal) -> tuple[str, str]:
     reached = evaluations[-1].accuracy
     if goal.accuracy is not None and reached < goal.accuracy:
         return SHORT, f"accuracy {reached:.4f} at the end"
-    return TRAINED, ""
+    return MEASURED, ""
 
 
 def _read(finished: Finished, facts: RunFacts, trained: events.Trained) -> Readings:

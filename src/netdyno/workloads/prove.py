@@ -4,12 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import Spec, find_spec
 from netdyno.graph.model import Programme
 from netdyno.graph.rewrite import without_randomness
+from netdyno.graph.wire import digest
 from netdyno.protocol import events
 from netdyno.protocol.event_log import EventLog
 from netdyno.protocol.request import CaseRequest, ProveRequest
@@ -43,9 +46,10 @@ class Prover:
     threads: int
     deadline_s: float = 1800.0
 
-    def case(self, title: tuple[str, str], programme: Programme) -> ProofCase:
+    def case(self, title: tuple[str, str], programme: Programme, *, identity: str = "", size: str = "") -> ProofCase:
         """A network as a case; the oracle computes its arrays now unless they are known."""
         case = self.references.case("/".join(title), with_small_learning_rate(without_randomness(programme)))
+        case = replace(case, identity=identity, size=size)
         self.write_reference(self.references.missing([case]))
         self.references.prune()
         return case
@@ -65,7 +69,7 @@ class Prover:
                 on_proof(proofs[-1])
             if len(found) < len(left):
                 blank = _blank(cases[len(proofs)], candidate, finished.log)
-                proofs.append(replace(blank, reason=_why(finished)))
+                proofs.append(structs.replace(blank, reason=_why(finished)))
                 on_proof(proofs[-1])
         return proofs
 
@@ -92,16 +96,16 @@ class Prover:
     def _proof(self, case: ProofCase, candidate: Candidate, finished: Finished, event: events.Proof) -> Proof:
         blank = _blank(case, candidate, finished.log)
         if finished.log.complaint:
-            return replace(blank, reason=_why(finished))
+            return structs.replace(blank, reason=_why(finished))
         if event.unsupported:
-            return replace(blank, reason=f"unsupported: {event.unsupported}")
+            return structs.replace(blank, reason=f"unsupported: {event.unsupported}")
         if missing := [kind for kind in KINDS if kind not in event.errors]:
-            return replace(blank, reason=f"failed: no errors of {', '.join(missing)} were reported")
+            return structs.replace(blank, reason=f"failed: no errors of {', '.join(missing)} were reported")
         proof = judged(blank, case.programme, finite_errors(event.errors))
         limit = TOLERANCE[proof.precision].outputs
         if proof.outputs is not None and proof.outputs > limit:
             node = self._first_wrong_value(case, candidate, limit)
-            proof = replace(proof, worst_node=node or proof.worst_node)
+            proof = structs.replace(proof, worst_node=node or proof.worst_node)
         return proof
 
     def _first_wrong_value(self, case: ProofCase, candidate: Candidate, limit: float) -> str:
@@ -154,6 +158,10 @@ def _blank(case: ProofCase, candidate: Candidate, log: EventLog) -> Proof:
         execution=setup.execution,
         versions=hello.versions if hello else {},
         python=hello.python if hello else "",
+        graph_digest=digest(case.programme),
+        graph_identity=case.identity,
+        size=case.size or None,
+        batch=case.programme.graph.inputs[0].shape[0] if case.programme.graph.inputs else None,
     )
 
 

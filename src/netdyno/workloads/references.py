@@ -24,6 +24,8 @@ class ProofCase:
     name: str
     programme: Programme
     arrays: Path
+    identity: str = ""  # of the network that is proved, at its full size
+    size: str = ""  # of the items in the proof
     steps: int = 3
     batches: int = 3
 

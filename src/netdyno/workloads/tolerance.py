@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
 
+from msgspec import structs
+
 from netdyno.graph.model import Programme, Update
 from netdyno.results.proof import Proof
 
@@ -49,7 +51,7 @@ def judged(blank: Proof, programme: Programme, errors: Errors) -> Proof:
     """The proof with its largest errors, its node and whether all of it holds."""
     worst = {kind: max(errors[kind].values(), default=0.0) for kind in KINDS}
     tolerance = TOLERANCE[blank.precision]
-    return replace(
+    return structs.replace(
         blank,
         passed=all(tolerance.holds(kind, worst[kind]) for kind in KINDS),
         outputs=worst["outputs"],
@@ -87,7 +89,7 @@ def _slower(update: Update) -> Update:
 def proof_json(proof: Proof) -> dict[str, object]:
     """What `netdyno verify --json` prints; the reason appears only where there is one."""
     names = ["framework", "network", "dataset", "device", "precision", "execution"]
-    names += ["passed", "outputs", "gradients", "parameters", "worst_node", "versions"]
+    names += ["passed", "outputs", "gradients", "parameters", "worst_node", "versions", "size", "resolution"]
     data = {name: getattr(proof, name) for name in names}
     data = {name: None if value == inf else value for name, value in data.items()}
     return {**data, "reason": proof.reason} if proof.reason else data

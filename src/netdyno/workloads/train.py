@@ -10,8 +10,9 @@ from netdyno.protocol import events
 from netdyno.protocol.event_log import EventLog
 from netdyno.protocol.request import TimingRequest
 from netdyno.results.cores import crowding
+from netdyno.results.figure import Figure
 from netdyno.results.limit import asked_bytes
-from netdyno.results.record import Record, Sample
+from netdyno.results.record import MEASURED, Record, Sample
 from netdyno.results.statistics import median_interval
 from netdyno.runtime.judge import DONE, FAILED, OUT_OF_MEMORY, broken, disturbances
 from netdyno.runtime.readings.run import read_run, timed_window
@@ -19,11 +20,11 @@ from netdyno.runtime.readings.window import Readings
 from netdyno.runtime.task import Finished
 from netdyno.runtime.worker import Setup, request_fields
 from netdyno.workloads import figures
-from netdyno.workloads.figures import LESS, Figure
+from netdyno.workloads.figures import LESS
 from netdyno.workloads.workload import SYNTHETIC, Job, RunFacts
 
-MEASURED = "measured"
 HEADLINE = "throughput"
+POWER = "mean_w"
 DRIFT = 0.02  # between the medians of a run's two halves
 
 
@@ -60,17 +61,22 @@ def train_figures(facts: RunFacts, logs: Sequence[EventLog], readings: Mapping[s
     """What a measured run came to; how ranks combine is in figures.py."""
     cell, item = facts.cell, facts.item
     step_s = figures.step_s(figures.slowest(logs))
-    joules = "package_j_per_item" if cell.device == "cpu" else "j_per_item"
+    joules, memory = energy_reading(cell.device), f"{'host' if cell.device == 'cpu' else 'device'}_peak_bytes"
     return figures.by_name(
         [
             figures.throughput(logs, cell.batch, item),
             figures.find_figure("step", "s", LESS, step_s),
             figures.find_figure("first_step", "s", LESS, figures.first_step_s(logs)),
-            figures.find_figure("memory", "bytes", LESS, figures.memory_bytes(logs, cell.device)),
-            figures.find_figure("power", "W", LESS, readings.get("mean_w")),
-            figures.find_figure("energy", f"J/{item}", LESS, readings.get(joules)),
+            figures.find_figure("memory", "bytes", LESS, figures.memory_bytes(logs, cell.device), memory),
+            figures.find_figure("power", "W", LESS, readings.get(POWER), POWER),
+            figures.find_figure("energy", f"J/{item}", LESS, readings.get(joules), joules),
         ]
     )
+
+
+def energy_reading(device: str) -> str:
+    """The reading that is the energy per item: of the GPUs, or of the processor where it computes."""
+    return "package_j_per_item" if device == "cpu" else "j_per_item"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +123,8 @@ def record_of(facts: RunFacts, finished: Finished, judged: Measured, ended_at: s
         started_at=facts.started_at,
         ended_at=ended_at,
         reason=judged.reason,
+        figures=train_figures(facts, finished.logs, found.values) if judged.outcome == MEASURED else {},
+        headline=HEADLINE,
         samples=judged.samples,
         warmup=tuple(Sample(steps=steps, seconds=s) for steps, s in warmup.blocks) if warmup else (),
         flags=(*judged.flags, *own),
@@ -127,9 +135,10 @@ def record_of(facts: RunFacts, finished: Finished, judged: Measured, ended_at: s
         host_peak_bytes=memory.host_peak_bytes,
         device_peak_bytes=memory.device_peak_bytes,
         readings=found.values,
-        absent=found.absent,
+        absent={**found.absent, **_absent_figures(facts.cell.device, found.absent)},
         trace=found.trace,
         graph_digest=facts.graph_digest,
+        graph_identity=facts.graph_identity,
         weights_digest=built.weights if built else "",
         worker_hash=facts.worker_hash,
         netdyno_version=netdyno.__version__,
@@ -138,6 +147,12 @@ def record_of(facts: RunFacts, finished: Finished, judged: Measured, ended_at: s
         environment=facts.environment,
         cost=facts.cost,
     )
+
+
+def _absent_figures(device: str, absent: Mapping[str, str]) -> dict[str, str]:
+    """Why figures are absent, by their own names."""
+    readings = {"power": POWER, "energy": energy_reading(device)}
+    return {name: absent[reading] for name, reading in readings.items() if reading in absent}
 
 
 def versions_of(log: EventLog) -> dict[str, str]:

@@ -7,7 +7,6 @@ from typing import Protocol
 from netdyno.graph.model import Programme
 from netdyno.protocol.request import Request, Timing
 from netdyno.results.cell import Cell
-from netdyno.results.course import Course
 from netdyno.results.record import Record
 from netdyno.runtime.task import Finished
 from netdyno.runtime.worker import Worker
@@ -26,7 +25,6 @@ class Job:
     worker: Worker
     timing: Timing
     inputs: InputFiles | None = None  # what a cell with real data is fed
-    goal: str = ""
     evaluate_every: int | None = None  # steps
 
 
@@ -34,7 +32,6 @@ class Job:
 class RunFacts:
     """What the host knows of a run before it starts, and a record needs: `run.json` in the run's folder."""
 
-    workload: str
     cell: Cell
     series: int
     number: int
@@ -42,19 +39,15 @@ class RunFacts:
     target: float
     graph_digest: str
     worker_hash: str
+    graph_identity: str = ""
     started_at: str = ""
     launched: float = 0.0  # on the monotonic clock
     idle_w: float | None = None  # the lowest power that runs just before this one have seen
-    goal: str = ""
-    source: str = ""  # whose data
     item: str = "image"
     ranks: int = 1
     environment: Mapping[str, object] = field(default_factory=dict)
     cost: Mapping[str, int] = field(default_factory=dict)
     choice: Mapping[str, object] = field(default_factory=dict)  # of an execution, where the fastest was wanted
-
-
-AnyRecord = Record | Course
 
 
 class Workload(Protocol):
@@ -65,5 +58,5 @@ class Workload(Protocol):
     def request(self, job: Job) -> Request:
         """What the first rank is asked; the others are asked the same."""
 
-    def record(self, facts: RunFacts, finished: Finished, ended_at: str) -> AnyRecord:
+    def record(self, facts: RunFacts, finished: Finished, ended_at: str) -> Record:
         """What is stored of a run, whatever became of it."""

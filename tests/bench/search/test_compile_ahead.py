@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from msgspec import structs
 
 from netdyno.bench.campaign import Campaign, carry_out
 from netdyno.bench.cells import Bench
@@ -68,15 +69,15 @@ def campaign(tmp_path, monkeypatch):
 def test_only_first_runs_that_compile_for_a_gpu_are_chosen_each_once(tmp_path):
     bench = Bench(threads=1, folder=tmp_path, framework="pytorch-2")
     lenet = bench.complete({"network": "lenet/mnist", "device": "cuda", "execution": "fastest"})
-    alexnet = replace(lenet, network="alexnet", dataset="cifar10", execution="compiled-cudagraph")
+    alexnet = structs.replace(lenet, network="alexnet", dataset="cifar10", execution="compiled-cudagraph")
     others = (
-        replace(lenet, device="cpu"),
-        replace(lenet, execution="eager"),
-        replace(lenet, framework="jax", execution="compiled"),
+        structs.replace(lenet, device="cpu"),
+        structs.replace(lenet, execution="eager"),
+        structs.replace(lenet, framework="jax", execution="compiled"),
     )
     first = [PlannedRun(cell=cell, series=1, number=1) for cell in (lenet, *others, alexnet)]
-    also = PlannedRun(cell=replace(lenet, execution="compiled"), series=1, number=1)
-    later = PlannedRun(cell=replace(lenet, batch=7), series=1, number=2)
+    also = PlannedRun(cell=structs.replace(lenet, execution="compiled"), series=1, number=1)
+    later = PlannedRun(cell=structs.replace(lenet, batch=7), series=1, number=2)
     chosen = cells_to_compile(Plan(runs=(*first, also, later), finished=1))
     assert chosen == [lenet, alexnet]
     assert cells_to_compile(Plan(runs=(first[0], also), finished=0)) == []  # alone, nothing is won

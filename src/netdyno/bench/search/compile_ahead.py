@@ -9,7 +9,8 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from netdyno.bench.campaign import Campaign
 from netdyno.bench.cells import FASTEST

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from msgspec import structs
+
 from netdyno.bench.campaign import Campaign
 from netdyno.bench.cells import FASTEST
 from netdyno.errors import NetdynoError
@@ -101,7 +103,7 @@ def largest_batch_cell(
 ) -> Cell:
     """The cell at the largest batch that fits; it comes in at the batch from which to start."""
     limit = largest_batch(cell, campaign, observer, options)
-    return replace(cell, batch=limit.fits // options.granularity * options.granularity)
+    return structs.replace(cell, batch=limit.fits // options.granularity * options.granularity)
 
 
 def largest_batch(cell: Cell, campaign: Campaign, observer: Observer[Fit], options: SearchOptions = DEFAULT) -> Limit:
@@ -114,7 +116,7 @@ def largest_batch(cell: Cell, campaign: Campaign, observer: Observer[Fit], optio
     if cell.execution == FASTEST:
         message = f"{label}: expected one execution, since the largest batch depends on it, received '{FASTEST}'."
         raise NetdynoError(message, hint="Name it with --execution.")
-    key = replace(cell, batch=1).key()
+    key = structs.replace(cell, batch=1).key()
     kept = campaign.store.find_limit(campaign.machine, key) or Limit(machine=campaign.machine, cell_key=key)
     tries = _Tries(cell=cell, campaign=campaign, observer=observer, deciding=_deciding(cell, campaign))
     kept = replace(kept, versions="") if options.again else kept
@@ -219,7 +221,7 @@ class _Tries:
     deciding: str
 
     def attempt(self, batch: int, tries_left: int) -> Fit:
-        cell = replace(self.cell, batch=batch)
+        cell = structs.replace(self.cell, batch=batch)
         self.observer.started(Step(cell=cell, number=1, left=tries_left))
         fit = try_batch(cell, self.campaign, self.observer.polled)
         self.observer.ended(fit)

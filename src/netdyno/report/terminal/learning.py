@@ -5,33 +5,34 @@ from collections.abc import Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from netdyno.report.figures import Estimate, figures_of
 from netdyno.report.names import short_name
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.terminal.tables import how, new_table
 from netdyno.report.vocabulary import Wording, shown_figures
-from netdyno.results.course import TRAINED, CourseResult
+from netdyno.results.figure import Estimate
+from netdyno.results.record import MEASURED
+from netdyno.results.result import Result
 from netdyno.results.words import DASH
 
 RANGE = "range"
 SEEDS, COST = "seeds", "cost"
 
 
-def learning_tables(results: Sequence[CourseResult], price_per_hour: float | None) -> list[RenderableType]:
+def learning_tables(results: Sequence[Result], price_per_hour: float | None) -> list[RenderableType]:
     """A table for each network, source and goal with a line for each framework and execution; then the failures."""
     notes = Footnotes()
     parts: list[RenderableType] = []
-    groups: dict[tuple[str, str], list[CourseResult]] = {}
+    groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        cell, first = result.cell, result.courses[0]
-        title = f"{short_name(cell.network)}/{cell.dataset} b{cell.batch} on {first.source}"
-        groups.setdefault((title, first.goal), []).append(result)
+        cell = result.cell
+        title = f"{short_name(cell.network)}/{cell.dataset} b{cell.batch} on {cell.source}"
+        groups.setdefault((title, cell.goal), []).append(result)
     for (title, goal), group in groups.items():
         parts += [*([""] if parts else []), Text(f"{title}, {goal}"), _table(group, price_per_hour, notes)]
     return [*parts, "", notes.lines()] if notes.lines() else parts
 
 
-def _table(results: Sequence[CourseResult], price_per_hour: float | None, notes: Footnotes) -> RenderableType:
+def _table(results: Sequence[Result], price_per_hour: float | None, notes: Footnotes) -> RenderableType:
     figures = shown_figures(results)
     rows = [_numbers(result, figures, price_per_hour) for result in results]
     headings = [heading for words in figures for heading in (words.heading, RANGE)] + [SEEDS, COST]
@@ -43,15 +44,14 @@ def _table(results: Sequence[CourseResult], price_per_hour: float | None, notes:
     return table
 
 
-def _numbers(result: CourseResult, shown: Sequence[Wording], price_per_hour: float | None) -> list[str]:
+def _numbers(result: Result, shown: Sequence[Wording], price_per_hour: float | None) -> list[str]:
     """A text for each heading; empty where there is nothing to say."""
-    figures = figures_of(result)
-    cost = None if price_per_hour is None else result.cost(price_per_hour)
-    pairs = [(words, figures.get(words.name)) for words in shown]
+    cost = None if price_per_hour is None else cost_of(result, price_per_hour)
+    pairs = [(words, result.figures.get(words.name)) for words in shown]
     texts = [
         text for words, found in pairs for text in (words.brief(found.value) if found else "", _range(words, found))
     ]
-    return [*texts, f"{result.reached} of {len(result.courses)}", f"{cost.mean:.3g}" if cost else ""]
+    return [*texts, f"{result.reached} of {len(result.records)}", f"{cost.value:.3g}" if cost else ""]
 
 
 def _range(words: Wording, found: Estimate | None) -> str:
@@ -61,8 +61,17 @@ def _range(words: Wording, found: Estimate | None) -> str:
     return "" if low == high else f"{low}–{high}"
 
 
-def _outcome(result: CourseResult, notes: Footnotes) -> RenderableType:
-    wrong = [course for course in result.courses if course.outcome != TRAINED]
+def _outcome(result: Result, notes: Footnotes) -> RenderableType:
+    wrong = [run for run in result.records if run.outcome != MEASURED]
     if not wrong:
-        return "reached" if "accuracy" in result.courses[0].goal else TRAINED
+        return "reached" if "accuracy" in result.cell.goal else "trained"
     return notes.mark(wrong[0].outcome, wrong[0].reason or wrong[0].outcome, "red")
+
+
+def cost_of(result: Result, price_per_hour: float) -> Estimate | None:
+    """What the seconds of training and evaluating cost at a price for the machine."""
+    wall = result.figures.get("wall_time")
+    if wall is None:
+        return None
+    low, high = (None if end is None else end / 3600 * price_per_hour for end in (wall.low, wall.high))
+    return Estimate(value=wall.value / 3600 * price_per_hour, low=low, high=high, unit="", better="less")

@@ -1,0 +1,1 @@
+"""How results compare, in one figure: faster, slower, more, less, equal or cannot tell."""

@@ -1,0 +1,1 @@
+"""Files of results: exports in several formats, and imports of other stores' exports."""

@@ -1,0 +1,1 @@
+"""How a cell's figures went over time."""

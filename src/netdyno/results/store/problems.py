@@ -1,0 +1,69 @@
+"""What a user is told when the database refuses."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError
+
+from netdyno.errors import NetdynoError
+from netdyno.results.store.location import Place
+
+# The start of SQLite's name for an error: what is said of the place, and a hint.
+SQLITE = {
+    "SQLITE_FULL": ("the disk is full, nothing was written to {}.", "Free some space and run again."),
+    "SQLITE_READONLY": ("{} cannot be written: it is read-only.", "Choose a file and folder you may write."),
+    "SQLITE_CANTOPEN": (
+        "{} cannot be opened or created.",
+        "Its folder must exist and both must be writable: SQLite keeps two files beside it.",
+    ),
+    "SQLITE_PERM": ("{} cannot be opened: permission denied.", "Choose a file you may read and write."),
+    "SQLITE_NOTADB": ("{} is not a database.", "Choose another file; this one was left as it is."),
+    "SQLITE_CORRUPT": ("{} is damaged.", "Restore a copy, or start a new file; run folders hold what was measured."),
+    "SQLITE_BUSY": ("{} has been locked by another program for 30 s.", "Close that program and run again."),
+    "SQLITE_IOERR": ("{} cannot be read or written: disk error.", "Is the disk full, or on a network?"),
+}
+
+# PostgreSQL's SQLSTATE, likewise.
+POSTGRES_STATES = {
+    "53100": ("the disk of {} is full, nothing was written.", "Free some space and run again."),
+    "25006": ("{} is read-only.", "Use the primary server, or a database you may write."),
+    "42501": ("{} does not permit this.", "Ask for the right to create and write tables there."),
+}
+
+# What a server says when it lets nobody in, where no state is given.
+POSTGRES_WORDS = {
+    "password": ("{} refused the user or the password.", "Check both; @ : / are written %40 %3A %2F."),
+    "does not exist": ("{} has no such database or user.", "Create the database first: createdb NAME."),
+}
+
+
+@contextmanager
+def explained(place: Place) -> Iterator[None]:
+    """Turn what the driver raises into one line for the user, without any password."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise _explain(error, place) from error
+
+
+def _explain(error: DBAPIError, place: Place) -> NetdynoError:
+    name = getattr(error.orig, "sqlite_errorname", None)
+    state = getattr(error.orig, "sqlstate", None)
+    words = place.without_secrets(str(error.orig).strip().partition("\n")[0][:300])
+    for start, (message, hint) in SQLITE.items():
+        if name and name.startswith(start):
+            return NetdynoError(message.format(place.shown), hint=hint)
+    if state in POSTGRES_STATES:
+        message, hint = POSTGRES_STATES[state]
+        return NetdynoError(message.format(place.shown), hint=hint)
+    if place.path is None and state is None:
+        return _not_let_in(words, place)
+    return NetdynoError(f"{place.shown} refused: {words}")
+
+
+def _not_let_in(words: str, place: Place) -> NetdynoError:
+    for part, (message, hint) in POSTGRES_WORDS.items():
+        if part in words:
+            return NetdynoError(message.format(place.shown), hint=hint)
+    hint = "Is the server running, and are host and port right?"
+    return NetdynoError(f"cannot reach {place.shown}: {words}.", hint=hint)

@@ -1,0 +1,132 @@
+"""How a record becomes a row of the database, and comes back the same."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+
+import msgspec
+from msgspec.structs import fields
+
+from netdyno.errors import NetdynoError
+from netdyno.results.cell import FIELDS, Cell
+from netdyno.results.figure import Figure
+from netdyno.results.proof import Proof
+from netdyno.results.record import Evaluation, Record, Sample
+
+SAMPLES = ("samples", "warmup")
+MAPPINGS = ("readings", "absent", "trace", "versions", "settings", "environment", "cost")
+JSON_FIELDS = (*SAMPLES, "figures", "curve", "flags", *MAPPINGS)
+FLOATS = ("build_s", "first_step_s", "loss_first", "loss_last")
+PLAIN = tuple(field.name for field in fields(Record) if field.name not in ("cell", *JSON_FIELDS))
+PROOF_TEXTS = ("graph_digest", "graph_identity")  # NULL in proofs of before they were kept
+
+
+def to_row(record: Record) -> dict[str, Any]:
+    """Column by column. Characters no database stores, as a worker's last words may hold, become � or ?."""
+    row = row_of_checked(record)
+    return row | {name: _as_json(record, name, row[name]) for name in JSON_FIELDS}
+
+
+def row_of_checked(record: Record) -> dict[str, Any]:
+    """The same for a record that was made of JSON: it holds nothing that JSON cannot."""
+    row: dict[str, Any] = dict(_cell_columns(record.cell))
+    row |= {name: _storable(getattr(record, name)) for name in PLAIN}
+    # SQLite forgets the sign of a zero, so it is dropped at once: + 0.0 makes of -0.0 a plain 0.0.
+    row |= {name: None if row[name] is None else float(row[name]) + 0.0 for name in FLOATS}
+    row |= {name: [[one.steps, float(one.seconds)] for one in getattr(record, name)] for name in SAMPLES}
+    row["figures"] = {name: msgspec.to_builtins(figure) for name, figure in record.figures.items()}
+    row["curve"] = [named_floats(msgspec.to_builtins(point)) for point in record.curve]
+    row["flags"] = list(record.flags)
+    return row | {name: dict(getattr(record, name)) for name in MAPPINGS}
+
+
+def from_row(row: Mapping[str, Any]) -> Record:
+    """The record in a row. Raises for a cell that this netdyno does not know."""
+    try:
+        return Record(
+            cell=_cell(tuple(row[name] for name in FIELDS)),
+            samples=_samples(row["samples"]),
+            warmup=_samples(row["warmup"]),
+            curve=tuple(Evaluation(**unnamed_floats(point)) for point in row["curve"]),
+            flags=tuple(row["flags"]),
+            figures={name: Figure(**figure) for name, figure in row["figures"].items()},
+            **{name: row[name] for name in PLAIN},
+            **{name: row[name] for name in MAPPINGS},
+        )
+    except (NetdynoError, TypeError) as error:
+        hint = "It may come from a newer netdyno: upgrade this one."
+        raise NetdynoError(f"record {row['id']} cannot be read: {error}", hint=hint) from error
+
+
+def proof_to_row(proof: Proof) -> dict[str, Any]:
+    """Column by column."""
+    return {name: getattr(proof, name) for name in proof.__struct_fields__}
+
+
+def proof_from_row(row: Mapping[str, Any]) -> Proof:
+    """The proof in a row."""
+    return Proof(**{**row, **{name: row[name] or "" for name in PROOF_TEXTS}})
+
+
+def named_floats(values: Mapping[str, Any]) -> dict[str, Any]:
+    """NaN and the infinities by their names, as JSON has no such numbers."""
+    return {
+        name: _NAMES.get(str(v), v) if isinstance(v, float) and not isfinite(v) else v for name, v in values.items()
+    }
+
+
+def unnamed_floats(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The reverse."""
+    return {name: _VALUES[v] if isinstance(v, str) and v in _VALUES else v for name, v in values.items()}
+
+
+def read_json(text: str | bytes) -> Any:
+    """JSON as stores hold it: mostly plain, at times with integers of any length."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.MsgspecError:
+        return json.loads(text)
+
+
+def write_json(value: Any) -> str:
+    """The reverse."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except (OverflowError, UnicodeEncodeError):
+        return json.dumps(value)
+
+
+@lru_cache(maxsize=100)  # the runs of a cell often come one after the other
+def _cell_columns(cell: Cell) -> Mapping[str, Any]:
+    return {**cell.columns(), "cell_key": cell.key()}
+
+
+@lru_cache(maxsize=100)
+def _cell(columns: tuple[Any, ...]) -> Cell:
+    values = dict(zip(FIELDS, columns, strict=True))
+    return Cell(**{**values, "options": json.loads(values["options"])})
+
+
+def _storable(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return value.encode("utf-8", "replace").decode().replace("\0", "�")
+
+
+def _as_json(record: Record, name: str, value: object) -> Any:
+    """The value as it will be read back: tuples are lists by then."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        message = f"record {record.id}: expected {name} to hold what JSON can say, received {error}."
+        raise NetdynoError(message) from error
+
+
+def _samples(pairs: Sequence[Sequence[Any]]) -> tuple[Sample, ...]:
+    return tuple(Sample(steps=steps, seconds=seconds) for steps, seconds in pairs)
+
+
+_NAMES = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+_VALUES = {name: float(text) for text, name in _NAMES.items()}
