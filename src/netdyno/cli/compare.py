@@ -9,6 +9,7 @@ from msgspec import to_builtins
 
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError, unknown
+from netdyno.report.figures import run_values
 from netdyno.report.terminal.comparisons import Shown, comparison_parts
 from netdyno.report.terminal.console import data_console, print_json, talk_console
 from netdyno.report.terminal.pull_request import comparison_markdown
@@ -106,4 +107,4 @@ def _one_as_json(one: Compared, shown: Shown) -> dict[str, Any]:
 def _side_as_json(result: Result, shown: Shown) -> dict[str, Any]:
     own = {"machine": result.machine, "series": result.series, "verdict": result.verdict}
     figure = to_builtins(result.figures.get(shown.question.figure))
-    return {**result.cell.as_dict(), **own, "figure": figure, "runs": run_values(result, shown)}
+    return {**result.cell.as_dict(), **own, "figure": figure, "runs": run_values(result, shown.question.figure)}

@@ -6,8 +6,8 @@ So a new workload's figures appear in tables, charts and the page without a chan
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from netdyno.report.figures import LEARN, LESS, MORE, TRAIN, Estimate, figures_of, headline_of, workload_of
-from netdyno.results.course import CourseResult
+from netdyno.report.figures import LEARN, LESS, MORE, TRAIN
+from netdyno.results.figure import Estimate
 from netdyno.results.result import Result
 from netdyno.results.words import DASH, number
 
@@ -160,19 +160,19 @@ def display_unit(unit: str) -> tuple[str, float]:
     return UNITS.get(unit, (unit, 1.0))
 
 
-def wording_of(result: Result | CourseResult) -> Wording:
+def wording_of(result: Result) -> Wording:
     """How the main figure of a measured result is shown in the terminal."""
-    name = headline_of(result)
-    head = figures_of(result)[name]
-    return wording(workload_of(result), name, head.unit, head.better)
+    name = result.headline
+    head = result.figures[name]
+    return wording(result.cell.workload, name, head.unit, head.better)
 
 
-def shown_figures(results: Iterable[Result | CourseResult]) -> list[Wording]:
+def shown_figures(results: Iterable[Result]) -> list[Wording]:
     """The figures that some of the results have, but for details; in their order."""
     found = {
-        name: wording(workload_of(result), name, estimate.unit, estimate.better)
+        name: wording(result.cell.workload, name, estimate.unit, estimate.better)
         for result in results
-        for name, estimate in figures_of(result).items()
+        for name, estimate in result.figures.items()
     }
     return sorted((each for each in found.values() if not each.is_detail), key=lambda each: each.place)
 

@@ -11,10 +11,12 @@ from functools import cache
 
 from netdyno.frameworks.spec import specs
 from netdyno.report.charts.palette import look
-from netdyno.report.figures import figures_of, headline_of, question_about, run_values, workload_of
+from netdyno.report.figures import run_values
 from netdyno.report.names import short_name
 from netdyno.report.vocabulary import Wording, page_wording
-from netdyno.results.compare import CANNOT_TELL, EQUAL, compare
+from netdyno.results.compare.family import CANNOT_TELL, EQUAL
+from netdyno.results.compare.pairs import compare
+from netdyno.results.compare.question import question_of
 from netdyno.results.proof import Proof
 from netdyno.results.result import STEADY, Result
 
@@ -37,7 +39,7 @@ class Setting:
     precision: str
     data: str
     threads: int  # 0 on a GPU, where the host's threads do not matter
-    parallelism: str
+    strategy: str
 
     @property
     def place(self) -> Place:
@@ -102,8 +104,8 @@ class Contests:
 
     def add(self, result: Result) -> None:
         """Let a result take part. Instruments do not: one that computes nothing would always win."""
-        figures = figures_of(result)
-        if headline_of(result) not in figures or is_instrument(result.cell.framework):
+        figures = result.figures
+        if result.headline not in figures or is_instrument(result.cell.framework):
             return
         setting = setting_of(result)
         self.measured.add(setting.place)
@@ -148,14 +150,14 @@ def setting_of(result: Result) -> Setting:
     return Setting(
         machine=result.machine,
         device=cell.device,
-        workload=workload_of(result),
+        workload=result.cell.workload,
         network=cell.network,
         dataset=cell.dataset,
         batch=cell.batch,
         precision=cell.precision,
         data=cell.data,
         threads=cell.threads if cell.device == "cpu" else 0,
-        parallelism=cell.parallelism,
+        strategy=cell.strategy,
     )
 
 
@@ -198,7 +200,7 @@ def _two_best(candidates: Sequence[Candidate], words: Wording) -> list[Candidate
 def _ratio(first: Candidate, second: Candidate, words: Wording) -> Ratio:
     """How many times better the first is, by the statistics of `netdyno compare`."""
     sides = (second.result, first.result) if words.more_is_better else (first.result, second.result)
-    found = compare(*sides, question_about(words.name))
+    found = compare(*sides, question_of(sides, words.name))
     if found.ratio is None:
         return Ratio(value=1.0, doubt=found.reason)
     if found.low is None:

@@ -11,17 +11,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from netdyno.report.charts.palette import look
-from netdyno.report.figures import run_head
 from netdyno.report.names import short_names
 from netdyno.report.page.compact import compact, dumped, epoch_s, evenly, finite, script_safe
 from netdyno.report.page.contests import Proved
 from netdyno.report.page.headline import complaints
 from netdyno.report.page.rows import Row, row_of
 from netdyno.report.vocabulary import Wording
-from netdyno.results.bulk import in_batches
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record
 from netdyno.results.result import Result
+from netdyno.results.statistics import value_of
+from netdyno.results.store.bulk import in_batches
 
 Traces = Callable[[Sequence[str]], Mapping[str, Mapping[str, Any]]]
 
@@ -168,11 +168,11 @@ class PageData:
 
     def _run(self, record: Record) -> list[Any]:
         started, ended = epoch_s(record.started_at), epoch_s(record.ended_at)
-        head = run_head(record) if record.outcome == "measured" else None
+        head = value_of(record.main, record) if record.main else None
         values = {
             "number": record.number,
             "outcome": self._text(record.outcome),
-            "head": compact(head[0]) if head else None,
+            "head": compact(head),
             "flags": [self._text(flag) for flag in record.flags],
             "reason": self._text(record.reason),
             "started": started,

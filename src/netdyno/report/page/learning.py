@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from netdyno.report.charts import Line, Point, learning_chart
 from netdyno.report.charts.palette import look
-from netdyno.report.figures import figures_of
 from netdyno.report.names import short_name, short_reason
 from netdyno.report.page.sections import Picture
 from netdyno.report.terminal.tables import how
 from netdyno.report.vocabulary import Wording, shown_figures
-from netdyno.results.course import TRAINED, Course, CourseResult, course_results
+from netdyno.results.record import MEASURED
+from netdyno.results.result import Result
 
 MOST_CHARTS = 8
 CHART = "Accuracy while training"
@@ -40,16 +40,16 @@ class Training:
     lines: tuple[TrainingLine, ...]
 
 
-def trainings(courses: Iterable[Course]) -> list[Training]:
+def trainings(results: Iterable[Result]) -> list[Training]:
     """The newest training of each seed, grouped by network, data and goal."""
-    groups: dict[Key, list[CourseResult]] = {}
-    for result in course_results(courses):
-        cell, first = result.cell, result.courses[0]
-        groups.setdefault((cell.network, cell.dataset, cell.batch, first.source, first.goal), []).append(result)
+    groups: dict[Key, list[Result]] = {}
+    for result in results:
+        cell = result.cell
+        groups.setdefault((cell.network, cell.dataset, cell.batch, cell.source, cell.goal), []).append(result)
     return [_training(key, found, place < MOST_CHARTS) for place, (key, found) in enumerate(sorted(groups.items()))]
 
 
-def _training(key: Key, results: Sequence[CourseResult], is_drawn: bool) -> Training:
+def _training(key: Key, results: Sequence[Result], is_drawn: bool) -> Training:
     network, dataset, batch, source, goal = key
     columns = shown_figures(results)
     return Training(
@@ -61,18 +61,18 @@ def _training(key: Key, results: Sequence[CourseResult], is_drawn: bool) -> Trai
     )
 
 
-def _picture(results: Sequence[CourseResult]) -> Picture | None:
+def _picture(results: Sequence[Result]) -> Picture | None:
     lines = [line for result in results for line in _curves(result)]
     if not lines:
         return None
-    chart = learning_chart(lines, title=CHART, goal=_goal(results[0].courses[0].goal))
+    chart = learning_chart(lines, title=CHART, goal=_goal(results[0].cell.goal))
     caption = "On the whole test split, a line for each seed; seconds of training, without evaluation."
     return Picture(title=CHART, chart=chart, caption=caption)
 
 
-def _curves(result: CourseResult) -> Iterator[Line]:
-    for course in result.courses:
-        points = tuple(Point(x=each.train_s, value=each.accuracy) for each in course.curve)
+def _curves(result: Result) -> Iterator[Line]:
+    for run in result.records:
+        points = tuple(Point(x=each.train_s, value=each.accuracy) for each in run.curve)
         if points:
             yield Line(framework=result.cell.framework, points=points)
 
@@ -86,15 +86,15 @@ def _goal(words: str) -> float | None:
         return None
 
 
-def _line(result: CourseResult, columns: Sequence[Wording]) -> TrainingLine:
-    framework, figures = look(result.cell.framework), figures_of(result)
-    wrong = [course for course in result.courses if course.outcome != TRAINED]
+def _line(result: Result, columns: Sequence[Wording]) -> TrainingLine:
+    framework, figures = look(result.cell.framework), result.figures
+    wrong = [run for run in result.records if run.outcome != MEASURED]
     values = (figures.get(words.name) for words in columns)
     return TrainingLine(
         name=framework.name,
         css=framework.css,
         how=how(result.cell),
         figures=tuple(w.text(each.value if each else None) for w, each in zip(columns, values, strict=True)),
-        seeds=f"{result.reached} of {len(result.courses)}",
-        outcome=": ".join(filter(None, (wrong[0].outcome, short_reason(wrong[0].reason)))) if wrong else TRAINED,
+        seeds=f"{result.reached} of {len(result.records)}",
+        outcome=": ".join(filter(None, (wrong[0].outcome, short_reason(wrong[0].reason)))) if wrong else "trained",
     )

@@ -28,7 +28,6 @@ from netdyno.report.page.rows import Row
 from netdyno.report.page.sections import Section, cases, section, slug
 from netdyno.report.page.thesis import reference_section
 from netdyno.report.page.trust import trust
-from netdyno.results.course import Course
 from netdyno.results.proof import Proof
 from netdyno.results.result import Result
 from netdyno.results.words import number
@@ -44,7 +43,7 @@ class Contents:
     results: Iterable[Result]
     traces: Traces | None = None
     proofs: Sequence[Proof] = ()
-    courses: Sequence[Course] = ()
+    trainings: Sequence[Result] = ()  # to a goal, on real data
     selector: str = ""
     with_reference: bool = False
 
@@ -92,7 +91,7 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
         matrices=availability(rows, reasons, names),
         reasons=reasons,
         trust=trust(rows, contents.proofs),
-        trainings=trainings(contents.courses),
+        trainings=trainings(contents.trainings),
         reference=reference_section(drawn) if contents.with_reference else None,
         left_out=data.left_out(),
     )

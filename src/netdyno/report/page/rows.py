@@ -9,14 +9,15 @@ from itertools import groupby
 from math import fsum, sqrt
 from typing import Any
 
-from netdyno.report.figures import Estimate, figures_of, headline_of, missing_of, per_step_of, run_values, workload_of
+from netdyno.report.figures import missing_of, per_step_of, run_values
 from netdyno.report.page.contests import Proved, is_proved
 from netdyno.report.vocabulary import Wording, page_wording
 from netdyno.results.cell import FIELDS, Cell
-from netdyno.results.compare import fields_of, select
 from netdyno.results.cores import crowding
+from netdyno.results.figure import Estimate
 from netdyno.results.record import Record
 from netdyno.results.result import STEADY, Result, results_of
+from netdyno.results.selectors import fields_of, select
 from netdyno.results.student import quantile
 from netdyno.results.utilisation import nominal_peak, utilisation
 
@@ -99,7 +100,7 @@ def row_of(result: Result, proved: Collection[Proved]) -> Row:
     last = result.records[-1]
     return Row(
         id=row_id(result),
-        workload=workload_of(result),
+        workload=result.cell.workload,
         cell=result.cell,
         machine=result.machine,
         place=place_name(last.environment, result.cell.device),
@@ -109,7 +110,7 @@ def row_of(result: Result, proved: Collection[Proved]) -> Row:
         verdict=result.verdict,
         reason=result.reason,
         proved=is_proved(result, proved),
-        headline=headline_of(result),
+        headline=result.headline,
         figures=_figures(result),
         missing=_missing(result),
         per_step=per_step_of(result),
@@ -137,8 +138,8 @@ def place_name(environment: Mapping[str, Any], device: str) -> str:
 
 def _figures(result: Result) -> dict[str, Figure]:
     found = {}
-    for name, estimate in figures_of(result).items():
-        words = page_wording(workload_of(result), name, estimate.unit, estimate.better)
+    for name, estimate in result.figures.items():
+        words = page_wording(result.cell.workload, name, estimate.unit, estimate.better)
         if not words.is_detail:
             low, high = _interval(result, name, estimate)
             low, high = (None if end is None else words.scale * end for end in (low, high))
@@ -149,7 +150,7 @@ def _figures(result: Result) -> dict[str, Figure]:
 def _missing(result: Result) -> dict[str, Hole]:
     found = {}
     for name, missing in missing_of(result).items():
-        words = page_wording(workload_of(result), name, missing.unit, "none")
+        words = page_wording(result.cell.workload, name, missing.unit, "none")
         if not words.is_detail:
             found[name] = Hole(wording=words, reason=missing.reason)
     return found
@@ -160,7 +161,7 @@ def _interval(result: Result, name: str, estimate: Estimate) -> tuple[float | No
     values = run_values(result, name)
     if len(values) < 2:
         return None, None
-    if name == headline_of(result):
+    if name == result.headline:
         return estimate.low, estimate.high
     mean = fsum(values) / len(values)
     variance = fsum((value - mean) ** 2 for value in values) / (len(values) - 1)

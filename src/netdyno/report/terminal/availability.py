@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from netdyno.report.figures import head_of
 from netdyno.report.names import short_names
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.terminal.tables import new_table
@@ -36,7 +35,7 @@ def availability(
 
 def _unit(results: Sequence[Result]) -> str:
     """Such as ": images/s"; nothing where nothing was measured."""
-    units = [wording_of(result).heading for result in results if head_of(result)]
+    units = [wording_of(result).heading for result in results if result.head]
     return f": {units[0]}" if units else ""
 
 
@@ -45,7 +44,7 @@ def _is(cell: Cell, framework: str, network: str, dataset: str) -> bool:
 
 
 def _best(found: Sequence[Result], missing: str, notes: Footnotes) -> Text:
-    heads = [(wording_of(result), head) for result in found if (head := head_of(result))]
+    heads = [(wording_of(result), head) for result in found if (head := result.head)]
     if heads:
         words = heads[0][0]
         best = max if words.more_is_better else min

@@ -8,18 +8,21 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from netdyno.report.figures import run_values
 from netdyno.report.names import short_name
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.terminal.tables import new_table
 from netdyno.report.vocabulary import display_unit
 from netdyno.results.cell import FIELDS
-from netdyno.results.compare import CANNOT_TELL, EQUAL, Compared, Comparison, Overall, Question
+from netdyno.results.compare.family import CANNOT_TELL, EQUAL, Comparison
+from netdyno.results.compare.pairs import Compared, Overall
+from netdyno.results.compare.question import Question
 from netdyno.results.result import NOT_MEASURED, STEADY, Result
 from netdyno.results.words import number
 
 CELL_WIDTH = 38
 CONTROL = dict.fromkeys((*range(32), *range(127, 160)))
-LABELLED = ("framework", "device", "precision", "execution", "data", "threads", "parallelism", "machine")
+LABELLED = ("framework", "device", "precision", "execution", "data", "threads", "ranks", "strategy", "machine")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +46,7 @@ def comparison_parts(shown: Shown) -> list[RenderableType]:
 
 def summary(shown: Shown) -> str:
     """How many pairs have each verdict, and their geometric mean."""
-    metric = shown.question.metric
+    metric = shown.question
     counts = Counter(one.comparison.verdict for one in shown.compared)
     words = {metric.smaller: metric.smaller, metric.larger: metric.larger, EQUAL: f"equal within {margin(shown)}"}
     parts = [f"{counts[verdict]} {word}" for verdict, word in words.items() if counts[verdict]]
@@ -95,17 +98,17 @@ def figure_texts(one: Compared, shown: Shown, notes: Footnotes) -> list[Text]:
 
 def figure(result: Result, shown: Shown) -> str:
     """The mean of the runs' figures, in a unit that people read."""
-    values = [value for record in result.measured if (value := shown.question.metric.read(record)[1])]
+    values = run_values(result, shown.question.figure)
     if not values:
         return "–"
     mean = sum(values) / len(values)
-    _, scale = display_unit(shown.question.metric.unit)
+    _, scale = display_unit(shown.question.unit)
     return number(mean) if scale == 1 else f"{scale * mean:,.1f}"
 
 
 def unit(shown: Shown) -> str:
     """The unit of `figure`."""
-    return display_unit(shown.question.metric.unit)[0]
+    return display_unit(shown.question.unit)[0]
 
 
 def effect(ratio: float | None) -> str:
@@ -161,7 +164,7 @@ def _table(shown: Shown, notes: Footnotes) -> Table:
 
 
 def _coloured(comparison: Comparison, shown: Shown) -> Text:
-    metric = shown.question.metric
+    metric = shown.question
     colours = {metric.larger: "green", metric.smaller: "green", metric.worse: "red", CANNOT_TELL: "yellow"}
     return Text(verdict(comparison, shown), style=colours.get(comparison.verdict, ""))
 

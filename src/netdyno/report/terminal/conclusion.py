@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from netdyno.report.figures import head_of, headline_of, question_about, run_values, workload_of
+from netdyno.report.figures import run_values
 from netdyno.report.names import short_name
 from netdyno.report.vocabulary import Wording, wording_of
 from netdyno.results.cell import FIELDS, Cell
-from netdyno.results.compare import CANNOT_TELL, EQUAL, Comparison, compare_all
+from netdyno.results.compare.family import CANNOT_TELL, EQUAL, Comparison
+from netdyno.results.compare.pairs import compare_all
+from netdyno.results.compare.question import question_of
 from netdyno.results.result import Result
 
 # The first of these in which results differ is described. The effect of batch and threads is a curve.
@@ -41,7 +43,7 @@ def conclusion(results: Sequence[Result]) -> str:
 
     Empty where nothing was measured or no two results are comparable.
     """
-    measured = [result for result in results if head_of(result)]
+    measured = [result for result in results if result.head]
     pairs = _pairs(measured)
     if not pairs:
         return _single(measured[0]) if len(measured) == 1 else ""
@@ -61,7 +63,7 @@ def _pairs(results: Sequence[Result]) -> list[Pair]:
         return []
     words = wording_of(sides[0][1])
     turned = sides if words.more_is_better else [(best, other) for other, best in sides]
-    compared = iter(compare_all(turned, question_about(words.name)))
+    compared = iter(compare_all(turned, question_of([best for _, best in sides], words.name)))
     pairs = []
     for field, group in groups:
         first, *_ = [next(compared) for _ in group[1:]]
@@ -72,7 +74,7 @@ def _pairs(results: Sequence[Result]) -> list[Pair]:
 def _groups(results: Iterable[Result]) -> list[tuple[str, list[Result]]]:
     """Results of the first workload that differ in one field only, of the first field in which any do."""
     found = list(results)
-    same = [result for result in found if workload_of(result) == workload_of(found[0])]
+    same = [result for result in found if result.cell.workload == found[0].cell.workload]
     for field in COMPARED:
         groups: dict[tuple[object, ...], list[Result]] = {}
         for result in same:
@@ -87,7 +89,7 @@ def _groups(results: Iterable[Result]) -> list[tuple[str, list[Result]]]:
 def _ordered(group: Sequence[Result]) -> list[Result]:
     """The best first."""
     is_more = wording_of(group[0]).more_is_better
-    return sorted(group, key=lambda result: head.value if (head := head_of(result)) else 0.0, reverse=is_more)
+    return sorted(group, key=lambda result: head.value if (head := result.head) else 0.0, reverse=is_more)
 
 
 def _varying(cells: Sequence[Cell], field: str) -> list[str]:
@@ -132,7 +134,7 @@ def _doubt(found: Comparison) -> str:
 
 
 def _single(result: Result) -> str:
-    head, words, cell = head_of(result), wording_of(result), result.cell
+    head, words, cell = result.head, wording_of(result), result.cell
     value = words.text(head.value if head else None)
     where = f"{short_name(cell.network)}/{cell.dataset} in {cell.framework} at batch {cell.batch}"
     return "; ".join([f"{words.title} of {where}: {value} {words.unit}", *_noise([result])]) + "."
@@ -140,7 +142,7 @@ def _single(result: Result) -> str:
 
 def _noise(results: Iterable[Result]) -> list[str]:
     """The largest spread between the runs of a result, where it is large or unknown."""
-    spreads = [_spread(run_values(result, headline_of(result))) for result in results]
+    spreads = [_spread(run_values(result, result.headline)) for result in results]
     known = [spread for spread in spreads if spread is not None]
     if not known:
         return ["one run cannot show the noise"]

@@ -6,13 +6,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from netdyno.report.figures import head_of
 from netdyno.report.names import short_name, short_reason
 from netdyno.report.terminal.comparisons import effect, interval_of, plain
 from netdyno.report.terminal.tables import how, new_table
-from netdyno.report.vocabulary import margin, wording_of
-from netdyno.results.history import History, Turn, started_at
-from netdyno.results.history_changes import Change, changes
+from netdyno.report.vocabulary import Wording, margin, wording
+from netdyno.results.history.changes import Change, changes
+from netdyno.results.history.series import History, Turn, started_at
 from netdyno.results.result import Result
 from netdyno.results.words import DASH
 
@@ -28,8 +27,7 @@ def history_parts(history: History) -> list[RenderableType]:
     cell = history.cell
     name = f"{short_name(cell.network)}/{cell.dataset} {cell.framework} {how(cell)} {cell.data} b{cell.batch}"
     head = Text(plain(f"{name} on {history.machine}"), style="bold")
-    values = [found.value for result in history.measured if (found := head_of(result))]
-    return [head, Text(sparkline(values)), _table(history), *_turns(history), Text(said(history))]
+    return [head, Text(sparkline(history.values)), _table(history), *_turns(history), Text(said(history))]
 
 
 def said(history: History) -> str:
@@ -58,22 +56,30 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def _table(history: History) -> Table:
-    unit = next((wording_of(result).heading for result in history.measured if head_of(result)), "figure")
+    words = _wording(history)
+    unit = words.heading if words else "figure"
     numbers = ("series", unit, "95 %", "runs", "change")
     table = new_table("started (UTC)", *numbers, "versions", right=numbers)
     firsts = {id(turn.result) for turn in history.turns}
     before: Result | None = None
     for result in history.results:
         mark = "◆ " if id(result) in firsts else "  "
-        table.add_row(*map(Text, _row(result, before)), Text(mark + _versions(result, before)))
+        table.add_row(*map(Text, _row(result, before, words)), Text(mark + _versions(result, before)))
         before = result if result.measured else before
     return table
 
 
-def _row(result: Result, before: Result | None) -> list[str]:
-    head, earlier = head_of(result), head_of(before) if before else None
-    change = effect(head.value / earlier.value) if head and earlier else ""
-    value = wording_of(result).text(head.value) if head else DASH
+def _wording(history: History) -> Wording | None:
+    """How the figure is shown; None where nothing was measured."""
+    found = next((result.figures[history.figure] for result in history.measured), None)
+    return wording(history.cell.workload, history.figure, found.unit, found.better) if found else None
+
+
+def _row(result: Result, before: Result | None, words: Wording | None) -> list[str]:
+    name = words.name if words else ""
+    head, earlier = result.figures.get(name), before.figures.get(name) if before else None
+    change = effect(head.value / earlier.value) if head and earlier and earlier.value else ""
+    value = words.text(head.value) if words and head else DASH
     when = plain(started_at(result)[:MINUTES].replace("T", " "))
     return [when, str(result.series), value, margin(head), str(result.runs), change]
 

@@ -7,16 +7,14 @@ from rich.console import Console
 from rich.status import Status
 
 from netdyno.bench.plan import Plan, PlannedRun
-from netdyno.report.figures import LEARN, LEARNED, course_figures, run_head
 from netdyno.report.names import short_name, short_reason
 from netdyno.report.terminal.tables import how
 from netdyno.report.vocabulary import Wording, wording
 from netdyno.results.cell import Cell
-from netdyno.results.course import Course
-from netdyno.results.words import number
+from netdyno.results.record import Record
+from netdyno.results.statistics import value_of
 from netdyno.runtime.observer import Step
 from netdyno.workloads.probe import Choice
-from netdyno.workloads.workload import AnyRecord
 
 DRAW_EVERY_S = 1.0
 
@@ -53,7 +51,7 @@ class Progress:
         if self._status and time.monotonic() - self._drawn_at >= DRAW_EVERY_S:
             self._draw()
 
-    def ended(self, record: AnyRecord) -> None:
+    def ended(self, record: Record) -> None:
         took_s = time.monotonic() - self._started_at
         run = self._plan.runs[self._done]
         for later in self._plan.runs[self._done + 1 :]:
@@ -135,12 +133,11 @@ class TrainingProgress:
         if time.monotonic() - self._drawn_at >= DRAW_EVERY_S:
             self._draw()
 
-    def ended(self, course: AnyRecord) -> None:
-        assert isinstance(course, Course)
+    def ended(self, record: Record) -> None:
         self._done += 1
         took = duration(time.monotonic() - self._started_at)
         place = f"[{self._done}/{self._done + self._left - 1}]"
-        self._console.print(f"{place} {self._line}: {_learned(course)} ({took})", markup=False)
+        self._console.print(f"{place} {self._line}: {_outcome(record)} ({took})", markup=False)
 
     def _draw(self) -> None:
         self._drawn_at = time.monotonic()
@@ -187,28 +184,18 @@ def _cell_line(cell: Cell) -> str:
     return f"{short_name(cell.network)}/{cell.dataset} {cell.framework} {how(cell)} b{cell.batch}"
 
 
-def _outcome(record: AnyRecord) -> str:
-    if isinstance(record, Course):
-        return _learned(record)
-    if record.outcome != "measured":
+def _outcome(record: Record) -> str:
+    """The main figures of a run, or why there are none."""
+    if not record.is_measured:
         return f"{record.outcome}: {short_reason(record.reason)}"
-    head = run_head(record)
-    value = f"{number(head[0])} {head[1]}" if head else record.outcome
-    return value + (f" ({', '.join(record.flags)})" if record.flags else "")
+    words = [wording(record.cell.workload, each.name, each.unit, each.better) for each in record.figures.values()]
+    if record.samples:
+        words = [each for each in words if each.name == record.headline]
+    shown = [_figure(each, value_of(record.figures[each.name], record)) for each in words if not each.is_detail]
+    return ", ".join(shown) + (f" ({', '.join(record.flags)})" if record.flags else "")
 
 
-def _learned(course: Course) -> str:
-    if course.accuracy is None or not course.is_over:
-        return f"{course.outcome}: {short_reason(course.reason)}"
-    found = course_figures(course)
-    texts = [
-        f"{w.title.lower()} {w.text(found[w.name])} {w.unit}".rstrip()
-        for w in map(_wording, found)
-        if not w.is_detail
-    ]
-    return f"{course.outcome}, {', '.join(texts)}"
-
-
-def _wording(name: str) -> Wording:
-    _, unit, better = LEARNED[name]
-    return wording(LEARN, name, unit, better)
+def _figure(words: Wording, value: float) -> str:
+    """Such as `1,234 images/s`, or `accuracy 0.9710` where there is no unit."""
+    text = f"{words.text(value)} {words.unit}".rstrip()
+    return text if "/" in words.unit else f"{words.title.lower()} {text}"

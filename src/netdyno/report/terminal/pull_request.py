@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from netdyno.report.terminal.comparisons import Layout, Shown, figure_texts, margin, plain, summary, unit, verdict
 from netdyno.report.terminal.footnotes import Footnotes
-from netdyno.results.compare import CANNOT_TELL, CONFIDENCE, EQUAL, Compared
-from netdyno.results.history_changes import changes
+from netdyno.results.compare.family import CANNOT_TELL, CONFIDENCE, EQUAL
+from netdyno.results.compare.pairs import Compared
+from netdyno.results.history.changes import changes
 
 AT_ONCE = 12  # pairs shown outside the fold; of more, only those that differ
 MARKUP = {ord(mark): f"&#{ord(mark)};" for mark in "&<>|`*_[]\\~@#!$"}

@@ -8,11 +8,11 @@ from rich.console import JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from netdyno.report.figures import Estimate, figures_of, head_of, headline_of, workload_of
 from netdyno.report.names import short_names
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.vocabulary import Wording, margin, shown_figures, wording
 from netdyno.results.cell import Cell
+from netdyno.results.figure import Estimate
 from netdyno.results.result import STEADY, Result
 from netdyno.results.utilisation import nominal_peak, utilisation
 from netdyno.results.words import DASH
@@ -87,13 +87,13 @@ def _grouped(results: Iterable[Result]) -> list[list[Result]]:
     for result in results:
         on_gpu = result.cell.device != "cpu"
         framework = result.cell.framework if on_gpu else ""
-        kinds.setdefault((on_gpu, workload_of(result), framework), []).append(result)
+        kinds.setdefault((on_gpu, result.cell.workload, framework), []).append(result)
     return [group for _, found in sorted(kinds.items(), key=lambda each: each[0][:2]) for group in _by_unit(found)]
 
 
 def _by_unit(results: Sequence[Result]) -> list[list[Result]]:
     """Results without a figure are in the first group."""
-    units = [head.unit if (head := head_of(result)) else None for result in results]
+    units = [head.unit if (head := result.head) else None for result in results]
     first = next((unit for unit in units if unit is not None), None)
     groups: dict[str | None, list[Result]] = {first: []}
     for result, unit in zip(results, units, strict=True):
@@ -119,19 +119,19 @@ def _table(results: Sequence[Result], notes: Footnotes, names: Mapping[str, str]
 def _cpu_texts(result: Result, columns: Columns, names: Mapping[str, str]) -> list[str]:
     cell = result.cell
     words = [f"{names[cell.network]}/{cell.dataset}", cell.framework, how(cell), str(cell.batch)]
-    return [*words, *columns.numbers(figures_of(result)), str(result.runs)]
+    return [*words, *columns.numbers(result.figures), str(result.runs)]
 
 
 def _gpu_texts(result: Result, columns: Columns, names: Mapping[str, str]) -> list[str]:
     cell = result.cell
     words = [f"{names[cell.network]}/{cell.dataset} b{cell.batch}", _short_how(result)]
-    return [*words, *columns.numbers(figures_of(result)), _share(result)]
+    return [*words, *columns.numbers(result.figures), _share(result)]
 
 
 def _columns(results: Sequence[Result], on_gpu: bool) -> Columns:
     """Every figure of the results but for details and, on a CPU, those of the device."""
     figures = shown_figures(results)
-    heads = {headline_of(result) for result in results}
+    heads = {result.headline for result in results}
     head = next((words for words in figures if words.name in heads), None) or wording("", "figure", "", "none")
     others = [words for words in figures if words.name != head.name and (on_gpu or not words.is_device)]
     return Columns(head=head, others=tuple(others))

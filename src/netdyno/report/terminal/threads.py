@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from netdyno.report.figures import head_of, per_step_of
+from netdyno.report.figures import per_step_of
 from netdyno.report.names import short_name
 from netdyno.report.published.survey import PublishedTime
 from netdyno.report.terminal.footnotes import Footnotes
@@ -89,7 +89,7 @@ def _name(cell: Cell, results: Sequence[Result]) -> str:
 
 
 def _measured_time(result: Result) -> Time:
-    head = head_of(result)
+    head = result.head
     if head is None:
         return Time(seconds=None, word=result.outcome, note=result.reason or result.outcome)
     note = crowding(result.cell.threads, result.records[-1].environment)
