@@ -1,4 +1,4 @@
-"""Which bytes lie at an offset of a file, plain or compressed? Several processes can read it, but not past its end."""
+"""Which bytes lie at an offset of a file, plain or compressed? Several processes can read it, not past its end."""
 
 import functools
 import gzip

@@ -1,7 +1,7 @@
 """An LMDB database of Datum messages, keyed by number and name: `train_lmdb/data.mdb`.
 
 Pixels of one shape are stored as such, plane after plane, blue first, as its framework decodes images and as its tool
-for folders writes them. The tool for CIFAR writes red first; a sidecar can say so. Other images are stored encoded."""
+for folders writes them. The tool for CIFAR writes red first; a sidecar can say so. Others are stored encoded."""
 
 import json
 import os
