@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from netdyno.data.archives import md5_of
 from netdyno.data.catalog import Published
+from netdyno.data.codecs.archives import md5_of
 from netdyno.errors import NetdynoError
 
 TIMEOUT_S = 20.0

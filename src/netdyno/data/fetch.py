@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from netdyno.data.archives import copy_file, md5_of, unpack_gzip, unpack_tar
 from netdyno.data.catalog import CIFAR10_PYTHON, Content, Dataset, Published, check_about
+from netdyno.data.codecs.archives import copy_file, md5_of, unpack_gzip, unpack_tar
 from netdyno.data.download import Fetching, Progress, download
 from netdyno.data.formats.registry import format_in, formats
 from netdyno.data.places import folder_of
