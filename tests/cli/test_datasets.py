@@ -100,7 +100,7 @@ def test_only_the_split_that_was_asked_for_is_converted(netdyno, tmp_path):
     ("arguments", "words"),
     [
         (["get", "minst"], ["no dataset named 'minst'", "Did you mean 'mnist'?"]),
-        (["get", "imagenet"], ["may not be passed on", "--from FOLDER"]),
+        (["get", "imagenet"], ["may not be redistributed", "--from FOLDER"]),
         (["get", "mnist", "--from", "/no/such/folder"], ["--from", "/no/such/folder"]),
         (["get", "shapes", "--to", "pakced"], ["no format to write named 'pakced'", "Did you mean 'packed'?"]),
         (["get", "shapes", "--from", "."], ["drawn", "expected no --from"]),

@@ -119,5 +119,5 @@ def test_no_mirror_at_all_is_told_with_every_reason(tmp_path):
 
 def test_a_trickle_is_refused():
     with pytest.raises(downloading.Unusable, match="received 33"):
-        downloading._refuse_trickle(1000, 30.0)
-    downloading._refuse_trickle(1_000_000, 30.0)
+        downloading._refuse_slow(1000, 30.0)
+    downloading._refuse_slow(1_000_000, 30.0)

@@ -1,1 +1,1 @@
-"""Which data there is, in which files, and how it gets from one format into another."""
+"""Datasets: the catalogue, their files, and conversion between formats."""

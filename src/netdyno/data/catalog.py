@@ -1,4 +1,4 @@
-"""Which datasets there are by name: their splits, shapes and classes, and the files they are published in."""
+"""Which datasets are there? Their splits, shapes and classes, and the files they are published in."""
 
 import functools
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ SHAPES = "shapes"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """A file as it lies in a dataset's folder; no digest where none was ever published."""
+    """A file in the folder of a dataset, without digest if none was published."""
 
     name: str
     bytes: int
@@ -23,7 +23,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """A file as mirrors give it: a gzip of one file or a tar of several."""
+    """A file as mirrors serve it: a gzip of one file or a tar of several."""
 
     name: str
     bytes: int
@@ -33,8 +33,8 @@ class Published:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Images of one shape with a label each. `format` is that of the published files; without any files, the images
-    are either drawn (`drawn`) or the user's own copy of what may not be passed on."""
+    """Images of one shape with labels. `format` is that of the published files. Without files, images are drawn
+    (`drawn`) or the user's own copy of data that may not be redistributed."""
 
     name: str
     shape: tuple[int, int, int]
@@ -47,7 +47,7 @@ class Dataset:
     drawn: bool = False
 
     def about(self, split: str) -> About:
-        """What a complete split has to be."""
+        """What the complete split is."""
         if split not in self.counts:
             raise unknown("split", split, self.counts)
         return About(count=self.counts[split], classes=self.classes, shape=self.shape)
@@ -59,14 +59,14 @@ class Dataset:
 
 @functools.cache
 def datasets() -> Mapping[str, Dataset]:
-    """By name, as they are listed; each published one also as drawn shapes that no one has to fetch."""
+    """By name, in the order in which they are listed."""
     real = (MNIST, FASHION_MNIST, CIFAR10, IMAGENET)
     drawn = (_drawn(SHAPES, MNIST), _drawn(f"{SHAPES}-cifar10", CIFAR10), _drawn(f"{SHAPES}-imagenet", IMAGENET))
     return MappingProxyType({dataset.name: dataset for dataset in (*real, *drawn)})
 
 
 def find_dataset(name: str) -> Dataset:
-    """The dataset of that name, or an error with the nearest name."""
+    """The dataset of that name; the error for an unknown name suggests the nearest one."""
     known = datasets()
     if name not in known:
         raise unknown("dataset", name, known)
@@ -74,7 +74,7 @@ def find_dataset(name: str) -> Dataset:
 
 
 def check_about(dataset: Dataset, split: str, found: About) -> None:
-    """That what was found can be this dataset: a part of it is welcome, other classes or pixels are not."""
+    """Refuse what cannot be this dataset or a part of it."""
     expected = dataset.about(split)
     if found.shape is not None and found.shape != expected.shape and dataset.files:
         raise _other(dataset, split, f"images of {_times(expected.shape)}", _times(found.shape))
@@ -98,8 +98,8 @@ def _drawn(name: str, like: Dataset) -> Dataset:
 
 
 def _idx_files(*rows: tuple[str, int, str, int, str]) -> tuple[Published, ...]:
-    """Rows of name, bytes and MD5 compressed, bytes and MD5 unpacked: the same images are passed on in gzips that
-    differ, so what is inside decides."""
+    """Rows of name, bytes and MD5 compressed, bytes and MD5 unpacked. The same images are distributed in gzips that
+    differ, so the content decides."""
     return tuple(
         Published(
             name=f"{name}.gz", bytes=packed, md5=packed_md5, contents=(Content(name=name, bytes=size, md5=md5),)
@@ -180,7 +180,7 @@ CIFAR10 = Dataset(
     mirrors=("https://www.cs.toronto.edu/~kriz/", "https://cave.cs.toronto.edu/kriz/"),
 )
 
-# The python archive is only ever the user's own: its pictures are those of the binary one.
+# The archive for Python is never downloaded: its images are those of the binary one.
 CIFAR10_PYTHON = ("cifar-10-python.tar.gz", "c58f30108f718f92721af3b95e74349a")
 
 IMAGENET = Dataset(

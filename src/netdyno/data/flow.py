@@ -1,4 +1,4 @@
-"""What moving data costs: how long devices wait for it, and how much of the time they compute."""
+"""What does moving data cost? How long devices wait for it, and how much of the time they compute."""
 
 import math
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from netdyno.errors import NetdynoError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """Devices that share one link and take turns: while one computes on what it has got, the others are refilled.
+    """Devices that share one link in turns: while one computes on its data, the others are refilled.
 
-    A link is as fast as its slowest part: data that comes from a disk may wait for the disk.
+    The link is as fast as its slowest part: data from a disk may wait for the disk.
     """
 
     bytes_per_device: float
@@ -26,22 +26,22 @@ class Flow:
 
     @property
     def refill_s(self) -> float:
-        """To refill one device."""
+        """Seconds to refill one device."""
         return self.bytes_per_device / min(self.link_bytes_per_s, self.storage_bytes_per_s)
 
     @property
     def refill_all_s(self) -> float:
-        """To refill all, one after another over the one link."""
+        """Seconds to refill all, one after another."""
         return self.devices * self.refill_s
 
     @property
     def refill_others_s(self) -> float:
-        """What can happen while one of them computes; a device alone is refilled while it computes."""
+        """Seconds to refill the others while one computes; a single device is refilled while it computes."""
         return max(1, self.devices - 1) * self.refill_s
 
     @property
     def idle_s(self) -> float:
-        """How long a device waits in each iteration: nothing if computing takes longer than moving."""
+        """Seconds that a device waits in each iteration; 0 if computing takes longer than moving."""
         return max(0.0, self.refill_others_s - self.compute_s)
 
     @property
@@ -51,7 +51,7 @@ class Flow:
 
     @property
     def bound_by(self) -> str:
-        """What a faster one of would help."""
+        """The part that limits the speed."""
         if self.idle_s == 0.0:
             return "compute"
         return "storage" if self.storage_bytes_per_s < self.link_bytes_per_s else "link"

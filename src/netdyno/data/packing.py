@@ -1,4 +1,4 @@
-"""A dataset in the format that someone wants to learn from: where it lies, and how it is made if it is missing."""
+"""How does a dataset get into the format that a run needs? It is converted if it is not there yet."""
 
 import os
 from collections.abc import Callable
@@ -12,14 +12,14 @@ from netdyno.data.item import SPLITS, About
 from netdyno.data.places import folder_of, open_dataset
 
 PACKED = "packed"
-AROUND = 256 / 224  # how much more than a network's window is kept of images that have no size in common
+AROUND = 256 / 224  # images of different sizes are cut this much larger than what the network sees
 
 Progress = Callable[[str, int, int], None]  # split, images done, of how many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """Both splits of a dataset in one format, and what is known of the one to train with."""
+    """Both splits of a dataset in one format; `about` describes the train split."""
 
     source: str
     format: str
@@ -27,12 +27,12 @@ class Ready:
     about: About
 
     def packed_file(self, split: str) -> Path:
-        """Where the split's only file lies, if it is packed."""
+        """The only file of a split in the packed format."""
         return self.folder / f"{split}.{PACKED}"
 
 
 def make_ready(home: Path, name: str, format_name: str, progress: Progress) -> Ready:
-    """A dataset that is here, in whatever format; splits that are missing in the wanted one are written now."""
+    """The dataset in a format; splits that are missing are converted from whatever format is here."""
     dataset, wanted = find_dataset(name), format_to_write(format_name)
     folder = folder_of(home, name, format_name)
     for split in SPLITS:

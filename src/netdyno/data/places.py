@@ -1,4 +1,4 @@
-"""Where datasets lie on this machine, and which of them are there in which format."""
+"""Where are datasets on this machine, and in which formats?"""
 
 import os
 from collections.abc import Iterator
@@ -14,21 +14,21 @@ from netdyno.errors import NetdynoError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Present:
-    """A dataset that can be read here."""
+    """A dataset in a format in which it can be read here."""
 
     format: str
     folder: Path
     splits: tuple[str, ...]
-    bytes: int | None  # not counted in a folder that is the user's own
+    bytes: int | None  # not counted in a folder of the user
 
 
 def folder_of(home: Path, name: str, format_name: str) -> Path:
-    """Where a dataset lies in a format, whether it is there yet or not."""
+    """The folder of a dataset in a format, whether it exists or not."""
     return home / "datasets" / name / format_name
 
 
 def present(home: Path, name: str) -> list[Present]:
-    """What is there of a dataset, in every format with at least one split; a folder may be a link to the user's."""
+    """All formats in which a dataset has at least one split here; a folder may be a link to one of the user."""
     found = []
     for format_name in formats():
         folder = folder_of(home, name, format_name)
@@ -41,8 +41,8 @@ def present(home: Path, name: str) -> list[Present]:
 
 
 def open_dataset(home: Path, dataset: Dataset, split: str) -> Source:
-    """A dataset's split in whichever format it is here: as it was published, else the user's own, else one that keeps
-    images as they were encoded. Drawn ones need none."""
+    """A split in the best format that is here: as published, else a folder of the user, else one of encoded images.
+    Drawn datasets need no files."""
     if dataset.drawn:
         return Shapes(about=dataset.about(split), split=split)
     here = [place for place in present(home, dataset.name) if split in place.splits]
@@ -55,17 +55,17 @@ def open_dataset(home: Path, dataset: Dataset, split: str) -> Source:
 
 
 def _distance(place: Present, dataset: Dataset) -> tuple[bool, bool, bool]:
-    """How far from what was published or given."""
+    """How far a format is from what was published or given."""
     return place.format != dataset.format, not place.folder.is_symlink(), takes_pixels(place.format)
 
 
 def _find_bytes(folder: Path) -> int | None:
-    """Of all files; None for a link to the user's folder, which may hold a million of them."""
+    """The size of all files; None for a link to a folder of the user, which may hold a million of them."""
     return None if folder.is_symlink() else sum(entry.stat().st_size for entry in _files(folder))
 
 
 def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """In the folder and below, links not followed."""
+    """The files in a folder and below; links are not followed."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):

@@ -1,7 +1,7 @@
-"""What is in a pickle that a stranger made? Only arrays, text, bytes, numbers, lists and dicts, or it is refused.
+"""What is in an untrusted pickle? Only arrays, text, bytes, numbers, lists and dicts; anything else is refused.
 
-Nothing that it names is ever called or even imported: an array is noted as it is described, and made from checked
-numbers afterwards.
+Nothing that it names is called or imported: the description of an array is kept, and the array is made from it after
+it was checked.
 """
 
 import io
@@ -21,16 +21,16 @@ _INSTRUCTIONS = """
     STRING BINSTRING SHORT_BINSTRING BINBYTES SHORT_BINBYTES UNICODE BINUNICODE SHORT_BINUNICODE
     TUPLE EMPTY_TUPLE TUPLE1 TUPLE2 TUPLE3 LIST EMPTY_LIST APPEND APPENDS DICT EMPTY_DICT SETITEM SETITEMS
     GLOBAL STACK_GLOBAL REDUCE BUILD
-"""  # of pickle's machine; the last four describe arrays, the others make plain values
+"""  # opcodes; the last four describe arrays, the others make plain values
 
 
 def read_pickle(data: bytes, path: Path) -> dict[str, Any]:
-    """The dict that a pickle is, its keys as text (Python 2 wrote bytes)."""
+    """The dict in a pickle, its keys as text (Python 2 wrote bytes)."""
     try:
         value = _Reader(io.BytesIO(data), encoding="bytes").load()
     except NetdynoError as error:
         raise NetdynoError(f"{path}: {error}", hint="It is not opened further.") from error
-    except Exception as error:  # whatever bytes make the machine stumble over
+    except Exception as error:  # damaged bytes raise all kinds of errors
         reason = str(error) or type(error).__name__
         raise NetdynoError(f"{path}: expected a complete pickle, received a damaged one: {reason}.") from error
     if not isinstance(value, dict):
@@ -77,7 +77,7 @@ class _NotedType:
 
 
 class _Builder:
-    """What stands for NumPy's own functions and classes: called with a description, it notes it."""
+    """Stands for functions and classes of NumPy; a call keeps the description it is given."""
 
     __slots__ = ("_name",)
 
@@ -104,8 +104,8 @@ _KNOWN = {
 
 
 class _Reader(pickle._Unpickler):
-    """Pickle's machine in Python, without the instructions that make other objects. (The one in C sets aside memory
-    for whatever number of objects is announced.)"""
+    """Pickle's interpreter in Python, without the opcodes that make other objects. (The one in C allocates memory for
+    whatever number of objects is announced.)"""
 
     dispatch: ClassVar[dict[int, Any]] = {
         code: pickle._Unpickler.dispatch[code]

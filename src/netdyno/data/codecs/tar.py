@@ -66,11 +66,11 @@ class _Headers:
     def read(self, size: int) -> bytes:
         if not 0 <= size <= _LARGEST_HEADER_BYTES:
             raise self._archive.wrong(self._at, f"expected the header of a file, received one of {size} bytes")
-        if size == 1:  # it asks whether the byte before the next header is there
-            return bytes(self._at < self._archive.size)
-        data = self._archive.read(self._at, max(0, min(size, self._archive.size - self._at)))
-        self._at += len(data)
-        return data
+        at, left = self._at, max(0, self._archive.size - self._at)
+        self._at += min(size, left)
+        if size == 1:  # it only asks whether the byte before the next header is there
+            return bytes(min(1, left))
+        return self._archive.read(at, min(size, left))
 
 
 def _check(archive: File, member: tarfile.TarInfo) -> None:

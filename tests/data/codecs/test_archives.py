@@ -9,8 +9,8 @@ import tarfile
 
 import pytest
 
-from netdyno.data import archives
-from netdyno.data.archives import copy_file, md5_of, unpack_gzip, unpack_tar
+from netdyno.data.codecs import archives
+from netdyno.data.codecs.archives import copy_file, md5_of, unpack_gzip, unpack_tar
 from netdyno.errors import NetdynoError
 
 BODY = b"what is wanted" * 100

@@ -1,4 +1,4 @@
-"""How files are taken out of an archive that a stranger made: only those asked for, never more than was announced."""
+"""How are files unpacked from an untrusted archive? Only those requested, and no more bytes than expected."""
 
 import gzip
 import hashlib
@@ -14,18 +14,18 @@ from typing import IO, cast
 from netdyno.errors import NetdynoError
 
 BLOCK_BYTES = 1 << 20
-SLACK_BYTES = 1 << 20  # for a tar's headers and its files that nobody asked for
+SLACK_BYTES = 1 << 20  # for headers, and for files that were not requested
 
 
 def unpack_tar(archive: Path, wanted: Mapping[str, int], into: Path) -> None:
-    """Take the files named in `wanted` (name without folders: size in bytes) out of a tar, compressed or not.
+    """Unpack the files in `wanted` (name without folders: size in bytes) from a tar, compressed or not.
 
-    Nothing else is written, so a path that leads elsewhere cannot; it is refused all the same, as are links, devices,
-    and an archive that unpacks to much more than the files it was opened for.
+    Paths that lead out of the archive, links, devices, and an archive that is much larger than the wanted files are
+    refused, although nothing else would be written.
     """
     missing = dict(wanted)
     limit = 2 * sum(wanted.values()) + SLACK_BYTES
-    with _told_as_broken(archive), _opened(archive, limit) as tar:
+    with _as_one_line(archive), _opened(archive, limit) as tar:
         for member in tar:
             _refuse_dangerous(archive, member)
             name = Path(member.name).name
@@ -37,27 +37,27 @@ def unpack_tar(archive: Path, wanted: Mapping[str, int], into: Path) -> None:
 
 
 def unpack_gzip(packed: Path, into: Path, size_bytes: int) -> str:
-    """Unpack one file, checked to be of this size; its MD5."""
-    with _told_as_broken(packed), _Limited(cast(IO[bytes], gzip.open(packed)), size_bytes, packed) as stream:
+    """Unpack a file of this size; returns its MD5."""
+    with _as_one_line(packed), _Limited(cast(IO[bytes], gzip.open(packed)), size_bytes, packed) as stream:
         digest = _copy(stream, into)
     _check_size(f"{packed} unpacked", size_bytes, into.stat().st_size)
     return digest
 
 
 def copy_file(path: Path, into: Path) -> str:
-    """Copy a file; its MD5. Durable when this returns, under the name that was given."""
-    with _told_as_broken(path), path.open("rb") as stream:
+    """Copy a file, durably; returns its MD5."""
+    with _as_one_line(path), path.open("rb") as stream:
         return _copy(stream, into)
 
 
 def md5_of(path: Path) -> str:
-    """As published beside datasets: it proves that nothing was damaged, not that nobody wished to deceive."""
-    with _told_as_broken(path), path.open("rb") as stream:
+    """The digest that is published with datasets: against damage, not against forgery."""
+    with _as_one_line(path), path.open("rb") as stream:
         return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
 class _Limited(io.RawIOBase):
-    """A stream that refuses to give more than `limit` bytes: what a bomb unpacks to is never held."""
+    """A stream that refuses to return more than `limit` bytes, against decompression bombs."""
 
     def __init__(self, stream: IO[bytes], limit: int, archive: Path) -> None:
         self._stream = stream
@@ -86,7 +86,7 @@ class _Limited(io.RawIOBase):
 
 @contextmanager
 def _opened(archive: Path, limit: int) -> Iterator[tarfile.TarFile]:
-    """As a stream from front to end, because a gzip has no other way."""
+    """Open a tar as a stream: a gzip can only be read from front to end."""
     with archive.open("rb") as file:
         compressed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
@@ -132,8 +132,8 @@ def _copy(stream: IO[bytes] | io.RawIOBase, path: Path) -> str:
 
 
 @contextmanager
-def _told_as_broken(archive: Path) -> Iterator[None]:
-    """What the readers of the standard library raise, as one line that names the file; a full disk keeps its name."""
+def _as_one_line(archive: Path) -> Iterator[None]:
+    """Turn errors of the standard library and of the operating system into one line that names the file."""
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError) as error:
