@@ -14,8 +14,10 @@ from netdyno_worker.adapters.kit.statistics import variance_factors
 from netdyno_worker.adapters.mxnet.ops import translate
 from netdyno_worker.adapters.mxnet.optimizers import optimizer
 from netdyno_worker.adapters.mxnet.pipeline import RecordPipeline
-from netdyno_worker.adapters.mxnet.statistics import unmoved
 from netdyno_worker.contract import Trainer, Unsupported
+from netdyno_worker.program import nodes_for
+
+STOPS = ("stop_gradient", "bernoulli")  # no gradient passes
 
 
 def versions():
@@ -77,7 +79,7 @@ class MxnetTrainer(Trainer):
 
     def _update(self, update):
         values = self._symbols.values
-        idle = unmoved(self._program, update)
+        idle = _unmoved(self._program, update)
         heads = [mx.sym.make_loss(values[update.loss])]
         # A gradient of 0 through them, requested for their shifts, makes their backward pass run.
         heads += [mx.sym.MakeLoss(values[node.name], grad_scale=0.0) for node in idle]
@@ -110,6 +112,22 @@ class MxnetTrainer(Trainer):
         """A loss has one element here and no dimension in the graph."""
         scalars = {node.name for node in self._program.nodes if node.shape == ()}
         return {name: array.reshape(()) if name in scalars else array for name, array in arrays.items()}
+
+
+def _unmoved(program, update):
+    """The batch norms that the update's loss depends on but whose backward pass it does not need.
+
+    MXNet moves running statistics in the backward pass, the graph whenever the loss depends on them.
+    """
+    nodes = nodes_for(program, [update.loss])
+    trained, flowing = set(update.parameters), {update.loss}
+    for node in nodes:
+        if node.op not in STOPS and trained.intersection(node.inputs):
+            trained.add(node.name)
+    for node in reversed(nodes):
+        if node.op not in STOPS and node.name in flowing:
+            flowing.update(node.inputs)
+    return [node for node in nodes if node.op == "batch_norm" and node.name not in trained & flowing]
 
 
 class _Update(object):
