@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from netdyno.bench.cells import Bench, read_options
+from netdyno.bench.cells import Bench
 from netdyno.bench.settings import Settings
 from netdyno.bench.suite import expand, read_suite
 from netdyno.bench.suites import default_framework, find_suite
@@ -81,14 +81,18 @@ def test_a_users_own_network_is_a_cell(tmp_path):
     assert BENCH.programme(suite.cells[0]).graph.parameter_count() == 7850
 
 
-def test_options_of_a_network_are_read_from_words():
-    assert read_options(["hidden=512", "rate=0.5", "kind=gru"]) == {"hidden": 512, "rate": 0.5, "kind": "gru"}
+def test_options_that_differ_from_their_defaults_are_part_of_a_cell():
+    cell = BENCH.complete({"network": "fcn5-small", "options": {"hidden": 512}})
+    assert cell.options == (("hidden", 512),)
+    assert BENCH.complete({"network": "fcn5-small", "options": ["hidden=512"]}) == cell
+    assert BENCH.complete({"network": "fcn5-small", "options": {"hidden": 2048}}).options == ()
+    assert "options=hidden:512" in cell.key()
 
 
-@pytest.mark.parametrize("words", [["hidden"], ["=1"], ["hidden="], ["a b=1"], ["a=1", "a=2"]])
-def test_words_that_are_no_options_are_refused(words):
-    with pytest.raises(NetdynoError, match="expected NAME=VALUE"):
-        read_options(words)
+@pytest.mark.parametrize("given", [{"hiden": 1}, {"hidden": "x"}, ["hidden"], ["hidden=x"], 3])
+def test_options_that_a_network_does_not_have_are_refused(given):
+    with pytest.raises(NetdynoError, match=r"hidden|options"):
+        BENCH.complete({"network": "fcn5-small", "options": given})
 
 
 def test_a_table_of_options_is_one_value_of_a_matrix():

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
+from tests.results.figures import learn_figures, train_absent, train_figures
 
-from netdyno.harness.figures import learn_figures, train_absent, train_figures
 from netdyno.results.cell import Cell
 from netdyno.results.record import Evaluation, Record, Sample
 from netdyno.results.result import Result, results_of

@@ -12,7 +12,7 @@ from netdyno.bench.settings import Settings
 from netdyno.data.item import About
 from netdyno.data.packing import Ready
 from netdyno.errors import NetdynoError
-from netdyno.graph.model import Training
+from netdyno.graph.model import Programme
 from netdyno.graph.wire import from_wire
 from netdyno.protocol.event_log import EventLog
 from netdyno.protocol.events import Done, Evaluation, FirstStep, Trained
@@ -155,7 +155,7 @@ def test_transforms_that_cannot_be_meant_are_refused(changes: dict[str, Any]) ->
 
 def test_a_network_that_does_not_classify_has_no_accuracy() -> None:
     training = resolve(find_entry("lenet"), 2)
-    blind = Training(graph=replace(training.graph, outputs=("tanh1",)), updates=training.updates)
+    blind = Programme(graph=replace(training.graph, outputs=("tanh1",)), updates=training.updates)
     with pytest.raises(NetdynoError, match="logits as the first output"):
         learn_request(_job(programme=blind))
 

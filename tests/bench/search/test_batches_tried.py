@@ -7,7 +7,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from msgspec import structs
 
 from netdyno.bench.campaign import Campaign
 from netdyno.bench.cells import Bench

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from netdyno.results.bulk import runs_by_cell, traces_of
 from tests.report.pages import HOSTILE, failure, runs_of
 from tests.results.samples import make_cell
 
@@ -16,7 +17,6 @@ from netdyno.report.page.bars import grouping
 from netdyno.report.page.compact import compact, epoch_s, evenly, script_safe
 from netdyno.report.page.data import PageData, repeating_command
 from netdyno.report.page.rows import place_name, results_by_cell, row_of
-from netdyno.results.bulk import runs_by_cell, traces_of
 from netdyno.results.result import results_of
 from netdyno.results.store import open_store
 

@@ -8,13 +8,13 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
+from netdyno.results.course import Course, Evaluation
 from tests.report.pages import GPU, HOSTILE, Outline, data_of, failure, page_of, runs_of
 from tests.results.samples import make_cell
 
 from netdyno.cli import report
 from netdyno.errors import NetdynoError
 from netdyno.results import compare_metrics
-from netdyno.results.course import Course, Evaluation
 from netdyno.results.proof import Proof
 from netdyno.results.store import open_store
 

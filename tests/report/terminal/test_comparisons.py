@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from netdyno.results.compare_metrics import find_metric
 from rich.console import Console
 from tests.results.samples import draw_runs, make_cell, make_result
 
 from netdyno.report.terminal.comparisons import Shown, comparison_parts, summary
 from netdyno.report.terminal.pull_request import comparison_markdown
 from netdyno.results.compare import Question, compare_all, overall
-from netdyno.results.compare_metrics import find_metric
 from netdyno.results.result import Result
 
 
