@@ -2,18 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
 from msgspec import structs, to_builtins
 
-from netdyno.bench.campaign import Campaign, carry_out
-from netdyno.bench.cells import Bench
-from netdyno.bench.plan import Plan, Renewal, make_plan
-from netdyno.bench.revision import find_revision
+from netdyno.bench.session import Place, Session, open_session, usual_bench
 from netdyno.bench.settings import Settings
+from netdyno.bench.suite import Suite
 from netdyno.bench.suites import default_framework
 from netdyno.cli.command import one_command
 from netdyno.cli.options import (
@@ -30,18 +27,13 @@ from netdyno.cli.options import (
     ThreadsOption,
     device_of,
     store_location,
-    threads_of,
 )
 from netdyno.cli.run import report_recovery
 from netdyno.data.packing import PACKED
-from netdyno.devices.environment import Environment
-from netdyno.devices.machine import Machine, describe_machine, machine_id
-from netdyno.devices.nvidia.gpus import visible_gpus
+from netdyno.devices.machine import describe_machine
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.environments import Given, find_interpreter, locate, read_given
-from netdyno.frameworks.home import home
+from netdyno.frameworks.environments import Given, locate, read_given
 from netdyno.frameworks.spec import find_spec, specs
-from netdyno.graph.wire import digest
 from netdyno.report.terminal.console import data_console, print_json, talk_console
 from netdyno.report.terminal.learning import cost_of, learning_tables
 from netdyno.report.terminal.progress import Packing, TrainingProgress
@@ -49,10 +41,6 @@ from netdyno.results.cell import Cell
 from netdyno.results.record import MEASURED, Record
 from netdyno.results.result import Result, results_of, to_json
 from netdyno.results.selectors import newest_series
-from netdyno.results.store import Store, open_store
-from netdyno.runtime.folders import RunFolders, only_measurement
-from netdyno.runtime.worker_file import pack_worker
-from netdyno.workloads.inputs import Inputs, prepare_inputs
 from netdyno.workloads.learn import Goal
 
 LEARN = "learn"
@@ -119,7 +107,7 @@ def train(
 ) -> None:
     """Train on real data to a goal; print accuracy on the test split, seconds, joules and cost."""
     machine = describe_machine()
-    bench = Bench(threads=threads_of(machine), folder=Path.cwd(), framework=default_framework())
+    bench = usual_bench(machine)
     given = read_given(python or ())
     fields = _said(
         network=network, dataset=dataset, batch=batch, precision=precision, execution=execution, threads=threads,
@@ -128,11 +116,11 @@ def train(
     goal, count = read_goal(epochs, steps, until), _positive("--seeds", seeds)
     cells = [bench.complete({**fields, "framework": name}) for name in _frameworks(framework, given)]
     cells = [structs.replace(cell, goal=goal.words(), source=source or cell.dataset) for cell in cells]
-    asked = Asked(
-        cells=cells, seeds=count, evaluate_every=evaluate_every, again=again, bench=bench, machine=machine,
-        given=given, deadline_s=deadline,
-    )  # fmt: skip
-    _learn(asked, store_location(context), Telling(json=json, price_per_hour=price_per_hour))
+    if evaluate_every is not None:
+        _positive("--evaluate-every", evaluate_every)
+    asked = Asked(cells=cells, seeds=count, evaluate_every=evaluate_every, again=again, deadline_s=deadline)
+    place = Place(bench=bench, machine=machine, store=store_location(context), given=given)
+    _learn(asked, place, Telling(json=json, price_per_hour=price_per_hour))
 
 
 def read_goal(epochs: float | None, steps: int | None, until: str | None) -> Goal:
@@ -177,54 +165,33 @@ class Asked:
     seeds: int
     evaluate_every: int | None
     again: bool
-    bench: Bench
-    machine: Machine
-    given: Given
     deadline_s: float
 
 
-def _learn(asked: Asked, location: str, telling: Telling) -> None:
-    if asked.evaluate_every is not None:
-        _positive("--evaluate-every", asked.evaluate_every)
-    with Packing(talk_console()) as packing:
-        inputs = prepare_inputs(asked.cells, asked.bench.entry_of, home(), packing.packed)
-    with only_measurement(home()), open_store(location) as store:
-        campaign = _campaign(asked, inputs, store, location)
-        report_recovery(campaign)
+def _learn(asked: Asked, place: Place, telling: Telling) -> None:
+    suite = Suite(
+        name=LEARN, cells=tuple(asked.cells), settings=Settings(runs=asked.seeds, deadline_s=asked.deadline_s)
+    )
+    with Packing(talk_console()) as packing, open_session(suite, place, packing.packed) as session:
+        if session.missing:
+            raise NetdynoError(next(iter(session.missing.values())))
+        session = replace(session, campaign=replace(session.campaign, evaluate_every=asked.evaluate_every))
+        report_recovery(session.campaign)
         with TrainingProgress(talk_console()) as progress:
-            carry_out(_plan(asked, campaign), campaign, progress)
-        wanted = set(asked.cells)
-        runs = [run for run in store.records({"workload": LEARN}, campaign.machine) if run.cell in wanted]
-    _show([run for run in runs if run.number <= asked.seeds], telling)
+            session.carry_out(session.plan(again=asked.again, continued=_continued(session)), progress)
+        results = session.results()
+    _show([run for result in results for run in result.records if run.number <= asked.seeds], telling)
 
 
-def _plan(asked: Asked, campaign: Campaign) -> Plan:
-    """A run for each seed that is missing, the cells in turn; failed ones are repeated."""
-    store, digests = campaign.store, {cell: digest(asked.bench.programme(cell)) for cell in asked.cells}
+def _continued(session: Session) -> dict[Cell, int]:
+    """Series to go on with where a seed failed: without the failed run, which is repeated."""
+    store, machine = session.campaign.store, session.campaign.machine
     continued = {}
-    for cell in asked.cells:
-        newest = newest_series(store.records(cell.columns(), machine=campaign.machine))
+    for cell in session.cells:
+        newest = newest_series(store.records(cell.columns(), machine=machine))
         if failed := [run for run in newest if not run.is_measured]:
             continued[cell] = store.leave_behind(failed)
-    renewal = Renewal(again=asked.again, retry=False, digests=digests, continued=continued)
-    return make_plan(asked.cells, campaign.settings, store.finished(campaign.machine), renewal)
-
-
-def _campaign(asked: Asked, inputs: Inputs, store: Store, location: str) -> Campaign:
-    names = {cell.framework for cell in asked.cells}
-    return Campaign(
-        bench=asked.bench,
-        store=store,
-        folders=RunFolders(home=home(), store_name=location),
-        settings=Settings(runs=asked.seeds, deadline_s=asked.deadline_s),
-        archive=pack_worker(home() / "workers"),
-        interpreters={name: find_interpreter(find_spec(name), asked.given) for name in names},
-        machine=machine_id(asked.machine),
-        evaluate_every=asked.evaluate_every,
-        inputs=inputs,
-        gpus=visible_gpus()[:1],
-        environment=Environment(machine=asked.machine, revision=find_revision(Path.cwd())).as_json(),
-    )
+    return continued
 
 
 def _show(runs: Sequence[Record], telling: Telling) -> None:
