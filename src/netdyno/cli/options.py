@@ -1,12 +1,10 @@
 """Options that several commands share, grouped for their help, and what they stand for."""
 
-import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.home import home
 
 if TYPE_CHECKING:
     from netdyno.devices.machine import Machine
@@ -51,8 +49,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout."
 
 def store_location(context: typer.Context) -> str:
     """Return --store, else NETDYNO_STORE, else a file in netdyno's home."""
-    given: str | None = context.obj or os.environ.get("NETDYNO_STORE")
-    return given or str(home() / "results.sqlite")
+    from netdyno import library
+
+    return library.store_location(context.obj)
 
 
 def device_of(gpus: int | None, cpu: bool, gpus_here: int) -> str:
