@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from netdyno_worker.evaluate import folded_values
 
 from netdyno.graph.check import check_training
 from netdyno.graph.evaluation import evaluation_of, needs_other_graph
@@ -16,6 +15,7 @@ from netdyno.zoo.builder import Net, Value
 from netdyno.zoo.catalog import entries, find_entry, resolve
 from netdyno_worker.adapters import reference
 from netdyno_worker.contract import Job
+from netdyno_worker.evaluator import folded_values
 from netdyno_worker.program import read_program
 
 EPSILON = 1e-3

@@ -9,7 +9,7 @@ from paddle.vision import transforms
 
 from netdyno_worker.adapters._pillow_images import STAGES, Folder, expect_shape, mode_of
 from netdyno_worker.adapters._pipeline_seconds import Seconds
-from netdyno_worker.loader import Shuffled
+from netdyno_worker.feed.loader import Shuffled
 
 
 class FolderPipeline(object):

@@ -8,7 +8,7 @@ from torch.utils.data import DataLoader
 from netdyno_worker.adapters._pillow_images import STAGES
 from netdyno_worker.adapters._pipeline_seconds import Seconds
 from netdyno_worker.adapters._pytorch_images import Images, collated
-from netdyno_worker.loader import Shuffled
+from netdyno_worker.feed.loader import Shuffled
 
 
 class FolderPipeline(object):

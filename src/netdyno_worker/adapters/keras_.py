@@ -9,8 +9,8 @@ from netdyno_worker.adapters._keras_network import ANCHOR, Network
 from netdyno_worker.adapters._keras_ops import Layout
 from netdyno_worker.adapters._keras_training import FIRST_SCALE, LossModel, Seen, TargetModel, optimizer
 from netdyno_worker.adapters._pipeline_inputs import filled_inputs
-from netdyno_worker.batches import synthetic_batch
 from netdyno_worker.contract import Trainer, Unsupported
+from netdyno_worker.feed.batches import synthetic_batch
 
 BACKEND = keras.config.backend()
 # The part that differs by backend: where values live, how a step is called, how a gradient is taken.

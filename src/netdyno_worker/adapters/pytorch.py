@@ -10,8 +10,8 @@ from netdyno_worker.adapters._pipeline_inputs import filled_inputs
 from netdyno_worker.adapters._pytorch_capture import Captured
 from netdyno_worker.adapters._pytorch_feed import feeder
 from netdyno_worker.adapters._pytorch_updates import COMPILED, NARROW, Function, Update
-from netdyno_worker.batches import synthetic_batch
 from netdyno_worker.contract import Trainer, Unsupported
+from netdyno_worker.feed.batches import synthetic_batch
 
 # None in a torch before 1.5, which has neither layouts to choose from nor anything that came after them.
 CHANNELS_LAST = getattr(torch, "channels_last", None)
