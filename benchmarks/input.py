@@ -80,8 +80,8 @@ def cell(options: argparse.Namespace, data: str, threads: str) -> list[str]:
 def tell(results: list[Result]) -> None:
     print(f"\n{COLUMNS}")
     for result in results:
-        read, speed = result.readings, result.images_per_s or float("nan")
-        load, feed, compute = (read.get(f"{what}_images_per_s", float("nan")) for what in ("load", "feed", "compute"))
+        read, speed = result.readings, result.head.value if result.head else float("nan")
+        load, feed, compute = (read.get(f"{what}_items_per_s", float("nan")) for what in ("load", "feed", "compute"))
         speeds = f"{number(load):>10}{number(feed):>10}{number(compute):>11}"
         names = f"{result.cell.data:<10}{result.cell.threads:>8}"
         print(f"{names}{speeds}{number(speed):>9}{speed / compute:>12.1%}  {result.verdict}", flush=True)
