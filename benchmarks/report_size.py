@@ -32,7 +32,7 @@ from netdyno.results.store.rows import to_row
 from netdyno.results.store.tables import RUNS
 from netdyno.zoo.catalog import entries
 
-RUNS = 3
+RUNS_EACH = 3
 CHUNK = 1000
 START = datetime(2026, 11, 1, tzinfo=UTC)
 HOST = {
@@ -105,7 +105,7 @@ def records(random: np.random.Generator) -> Iterator[Record]:
     """The runs of cell after cell, of a tenth as many machines as there are thousand cells."""
     for place, cell in enumerate(cells()):
         step_s = float(np.exp(random.normal(-4.0, 1.2)))
-        for number in range(1, RUNS + 1):
+        for number in range(1, RUNS_EACH + 1):
             yield drawn(cell, place, number, step_s * float(np.exp(random.normal(0, 0.01))), random)
 
 
