@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from netdyno.harness.figures import train_figures
 
 from netdyno.results.cell import Cell
 from netdyno.results.compare.pairs import compare, compare_all
@@ -146,14 +147,15 @@ def draw(random: np.random.Generator, noise: Noise, runs: int, step_s: float) ->
     seconds = levels[:, np.newaxis] * blocks
     records = tuple(record(number, row) for number, row in enumerate(seconds, 1))
     return Result(
-        cell=CELL, machine="made-up", series=1, images_per_s=None, low=None, high=None, runs=runs,
+        cell=CELL, machine="made-up", series=1, headline="throughput", figures={}, runs=runs,
         outcome="measured", verdict="steady", reason="", records=records,
     )  # fmt: skip
 
 
 def record(number: int, seconds: np.ndarray) -> Record:
+    samples = tuple(Sample(steps=1, seconds=float(value)) for value in seconds)
     return Record(
         id=str(number), cell=CELL, machine="made-up", series=1, number=number, outcome="measured",
         started_at="2026-11-15T10:00:00+00:00", ended_at="2026-11-15T10:01:00+00:00",
-        samples=tuple(Sample(steps=1, seconds=float(value)) for value in seconds),
+        samples=samples, figures=train_figures(CELL, samples, {}), headline="throughput",
     )  # fmt: skip

@@ -43,7 +43,7 @@ def test_a_course_tells_its_curve_over_seeds_and_is_not_taken_twice(tiny_mnist):
     accuracy = result["figures"]["accuracy"]
     assert accuracy["low"] <= accuracy["value"] <= accuracy["high"]
     assert result["cost"]["value"] == pytest.approx(result["figures"]["wall_time"]["value"])
-    losses = [course["curve"][-1]["loss"] for course in result["courses"]]
+    losses = [seed["curve"][-1]["loss"] for seed in result["seeds"]]
     assert losses[0] != losses[1]  # other weights, another order
     again = tiny_mnist(*COURSE, "--seeds", "2", "--json")
     assert json.loads(again.stdout)[0]["seeds"] == result["seeds"]

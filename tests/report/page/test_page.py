@@ -8,14 +8,15 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from netdyno.results.course import Course, Evaluation
 from tests.report.pages import GPU, HOSTILE, Outline, data_of, failure, page_of, runs_of
-from tests.results.samples import make_cell
+from tests.results.figures import learn_figures
+from tests.results.samples import make_cell, make_training
 
 from netdyno.cli import report
 from netdyno.errors import NetdynoError
-from netdyno.results import compare_metrics
 from netdyno.results.proof import Proof
+from netdyno.results.record import Evaluation
+from netdyno.results.result import results_of
 from netdyno.results.store import open_store
 
 
@@ -105,16 +106,14 @@ def test_a_proof_shows_and_silences_the_doubt():
     assert "not proved equal" not in text.lower()
 
 
-def test_courses_are_shown_with_their_curve():
+def test_trainings_are_shown_with_their_curve():
     curve = tuple(
         Evaluation(step=n, train_s=float(n), wall_s=float(n), accuracy=0.9 + n / 100, loss=0.1) for n in range(5)
     )
-    course = Course(
-        id="c", cell=make_cell(framework="alpha"), machine="here", goal="accuracy=0.9 within epochs=2",
-        source="mnist", seed=0, outcome="trained", started_at="2026-11-15T10:00:00+00:00",
-        ended_at="2026-11-15T10:01:00+00:00", curve=curve, train_s=4.0,
-    )  # fmt: skip
-    text = Outline(page_of(runs_of(framework="alpha"), courses=[course])).text
+    cell = make_cell(framework="alpha", workload="learn", goal="accuracy=0.9 within epochs=2", source="mnist")
+    figures = learn_figures(curve, {"train_s": 4.0})
+    run = make_training(0, cell=cell, curve=curve, figures=figures, headline="train_time")
+    text = Outline(page_of(runs_of(framework="alpha"), trainings=results_of([run]))).text
     assert "Accuracy while training" in text
     assert "0.9400" in text
 
