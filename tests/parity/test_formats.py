@@ -98,20 +98,20 @@ def _assert_same_pixels(folder, items):
 
 @_of("mxnet")
 def test_records_are_those_that_their_framework_reads(spec, mixed, tmp_path):
-    write(recordio, tmp_path, mixed, batch=7)
+    write(recordio.FORMAT, tmp_path, mixed, batch=7)
     assert _told(spec, tmp_path, READ_RECORDIO) == _digests(mixed)
 
 
 @_of("mxnet")
 def test_images_in_records_are_decoded_by_their_framework(spec, mixed, tmp_path):
-    write(recordio, tmp_path, mixed)
+    write(recordio.FORMAT, tmp_path, mixed)
     _told(spec, tmp_path, DECODE_RECORDIO)
     _assert_same_pixels(tmp_path, mixed)
 
 
 @_of("mxnet")
 def test_the_frameworks_own_pipeline_gives_the_records_images_in_order(spec, pixels, tmp_path):
-    write(recordio, tmp_path, pixels, batch=100)
+    write(recordio.FORMAT, tmp_path, pixels, batch=100)
     _told(spec, tmp_path, f"SHAPE = {json.dumps(SHAPE)!r}\n" + ITERATE_RECORDIO)
     with np.load(tmp_path / "batches.npz") as found:
         np.testing.assert_array_equal(found["labels"], [item.label for item in pixels])
@@ -122,12 +122,12 @@ def test_the_frameworks_own_pipeline_gives_the_records_images_in_order(spec, pix
 def test_records_of_their_framework_are_read(spec, mixed, tmp_path):
     _hand_over(tmp_path, mixed)
     _told(spec, tmp_path, WRITE_RECORDIO)
-    assert contents(read(recordio, tmp_path)) == contents(mixed)
+    assert contents(read(recordio.FORMAT, tmp_path)) == contents(mixed)
 
 
 @_of("tensorflow_1", "tensorflow_2")
 def test_examples_are_those_that_their_framework_reads(spec, mixed, tmp_path):
-    write(tfrecord, tmp_path, mixed, batch=7)
+    write(tfrecord.FORMAT, tmp_path, mixed, batch=7)
     kinds = ["PNG" if item.name.endswith("png") else "JPEG" for item in mixed]
     expected = [[*found, item.name, kind] for found, item, kind in zip(_digests(mixed), mixed, kinds, strict=True)]
     assert _told(spec, tmp_path, READ_EXAMPLES) == expected
@@ -136,7 +136,7 @@ def test_examples_are_those_that_their_framework_reads(spec, mixed, tmp_path):
 
 @_of("tensorflow_1", "tensorflow_2")
 def test_pixels_in_several_shards_are_decoded_by_their_framework(spec, pixels, tmp_path):
-    write(tfrecord, tmp_path, pixels, batch=100)
+    write(tfrecord.FORMAT, tmp_path, pixels, batch=100)
     assert [found[0] for found in _told(spec, tmp_path, READ_EXAMPLES)] == [item.label for item in pixels]
     with np.load(tmp_path / "decoded.npz") as found:
         for index, item in enumerate(pixels):
@@ -147,7 +147,7 @@ def test_pixels_in_several_shards_are_decoded_by_their_framework(spec, pixels, t
 def test_examples_of_their_framework_are_read(spec, mixed, tmp_path):
     _hand_over(tmp_path, mixed)
     _told(spec, tmp_path, WRITE_EXAMPLES)
-    assert contents(read(tfrecord, tmp_path)) == contents(mixed)
+    assert contents(read(tfrecord.FORMAT, tmp_path)) == contents(mixed)
 
 
 @_of("cntk")
@@ -155,7 +155,7 @@ def test_examples_of_their_framework_are_read(spec, mixed, tmp_path):
 def test_a_map_and_its_images_are_those_that_their_framework_reads(spec, kind, pixels, tmp_path):
     """Wherever the process stands: paths are taken from the map's folder."""
     items = [_smooth(index) for index in range(COUNT)] if kind == "JPEG" else pixels
-    write(cntk_map, tmp_path / "data", items, batch=100)
+    write(cntk_map.FORMAT, tmp_path / "data", items, batch=100)
     images = np.array([_decoded(item) if item.pixels is None else item.pixels for item in items])
     names = f"SHAPE = {images.shape[1:]!r}\nMAP = {str(tmp_path / 'data' / 'train_map.txt')!r}\n"
     if missing := _told(spec, tmp_path, names + READ_MAP):

@@ -79,7 +79,8 @@ class Writer(Protocol):
 class ReadFormat(Protocol):
     """A way in which a split lies in a folder; each module of `formats` is one."""
 
-    NAME: str
+    @property
+    def NAME(self) -> str: ...  # noqa: N802  # a constant, in modules
 
     def find(self, root: Path) -> Sequence[str]:
         """The splits of this format in a folder."""

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.data.item import About, Labels
+from netdyno.data.item import About
 from netdyno.data.partial import Piece
 from netdyno.errors import NetdynoError
 
@@ -55,10 +55,11 @@ def checked_label(label: int, about: About, where: str) -> int:
     return label
 
 
-def checked_labels(labels: NDArray[np.integer[Any]], about: About, where: str) -> Labels:
-    for label in (int(labels.min()), int(labels.max())):
-        checked_label(label, about, where)
-    return labels.astype(np.int32)
+def check_labels(labels: NDArray[np.integer[Any]], about: About, where: str, first: int, step: int = 1) -> None:
+    """The same for many; an error counts places in steps from `first` on."""
+    wrong = np.flatnonzero((labels < 0) | (labels >= len(about.classes)))
+    if wrong.size:
+        checked_label(int(labels[wrong[0]]), about, f"{where} {first + step * int(wrong[0])}")
 
 
 def _numbered_classes(path: Path, labels: Iterable[int]) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ def raw(array: NDArray[np.generic]) -> memoryview:
     return np.ascontiguousarray(array).data.cast("B")
 
 
-def shape_to_write(root: Path, about: About) -> tuple[int, int, int]:
+def shape_to_write(root: Path, about: About, most_classes: int = 2**31) -> tuple[int, int, int]:
     """The shape of all items, which a format of pixels needs."""
     if about.count < 1:
         raise NetdynoError(f"{root}: expected at least one item to write, received {about.count}.")
@@ -123,4 +123,6 @@ def shape_to_write(root: Path, about: About) -> tuple[int, int, int]:
         raise NetdynoError(f"{root}: expected images of one shape, received images of any.")
     if min(about.shape) < 1 or about.shape[2] not in (1, 3):
         raise NetdynoError(f"{root}: expected height × width × 1 or 3 channels, received {about.shape}.")
+    if len(about.classes) > most_classes:
+        raise NetdynoError(f"{root}: expected at most {most_classes} classes, received {len(about.classes)}.")
     return about.shape

@@ -19,7 +19,7 @@ def _an_image(root):
 
 def test_a_line_has_a_path_from_the_maps_folder_a_tab_and_a_label(tmp_path):
     items = encoded_items(2)
-    write(cntk_map, tmp_path, items)
+    write(cntk_map.FORMAT, tmp_path, items)
     lines = (tmp_path / "train_map.txt").read_text()
     assert lines == (
         ".../train_images/00000/00000000_image-0.JPEG\t0\n.../train_images/00000/00000001_image-1.JPEG\t1\n"
@@ -29,24 +29,24 @@ def test_a_line_has_a_path_from_the_maps_folder_a_tab_and_a_label(tmp_path):
 
 def test_a_folder_holds_a_thousand_images(tmp_path):
     items = encoded_items(1, "PNG") * 1001
-    write(cntk_map, tmp_path, items, batch=500)
+    write(cntk_map.FORMAT, tmp_path, items, batch=500)
     assert len(list((tmp_path / "train_images/00000").iterdir())) == 1000
     assert len(list((tmp_path / "train_images/00001").iterdir())) == 1
-    assert contents(read(cntk_map, tmp_path)) == contents(items)
+    assert contents(read(cntk_map.FORMAT, tmp_path)) == contents(items)
 
 
 def test_everything_can_be_moved_together(tmp_path):
     items = encoded_items(3)
-    write(cntk_map, tmp_path / "here", items)
+    write(cntk_map.FORMAT, tmp_path / "here", items)
     (tmp_path / "here").rename(tmp_path / "there")
-    assert contents(read(cntk_map, tmp_path / "there")) == contents(items)
+    assert contents(read(cntk_map.FORMAT, tmp_path / "there")) == contents(items)
 
 
 @pytest.mark.parametrize("path", ["cat.jpg", ".../cat.jpg", "{root}/cat.jpg"])
 def test_paths_from_here_and_from_the_root_are_followed(path, tmp_path):
     item = _an_image(tmp_path)
     _map(tmp_path, path.format(root=tmp_path).encode() + b"\t0\r\n")
-    (found,) = read(cntk_map, tmp_path)
+    (found,) = read(cntk_map.FORMAT, tmp_path)
     assert (found.encoded, found.label, found.name) == (item.encoded, 0, "cat.jpg")
 
 
@@ -58,40 +58,40 @@ def test_a_line_without_path_or_label_is_named(line, tmp_path):
     _an_image(tmp_path)
     _map(tmp_path, b"cat.jpg\t0\n" + line + b"\n")
     with pytest.raises(NetdynoError, match=r"train_map\.txt, line 2: expected a path, a tab and a label"):
-        read(cntk_map, tmp_path)
+        read(cntk_map.FORMAT, tmp_path)
 
 
 def test_an_enormous_line_is_refused(tmp_path):
     _map(tmp_path, b"x" * 10**6 + b"\t0\n")
     with pytest.raises(NetdynoError, match="line 1"):
-        read(cntk_map, tmp_path)
+        read(cntk_map.FORMAT, tmp_path)
 
 
 def test_a_missing_image_is_named(tmp_path):
-    write(cntk_map, tmp_path, encoded_items(3))
+    write(cntk_map.FORMAT, tmp_path, encoded_items(3))
     (tmp_path / "train_images/00000/00000001_image-1.JPEG").unlink()
     with pytest.raises(NetdynoError, match=r"00000001_image-1\.JPEG cannot be read: No such file"):
-        read(cntk_map, tmp_path)
+        read(cntk_map.FORMAT, tmp_path)
 
 
 @pytest.mark.parametrize("size", [0, 3, 100])
 def test_a_cut_image_is_named_with_its_line(size, tmp_path):
-    write(cntk_map, tmp_path, encoded_items(3))
+    write(cntk_map.FORMAT, tmp_path, encoded_items(3))
     path = tmp_path / "train_images/00000/00000001_image-1.JPEG"
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(NetdynoError, match=r"00000001_image-1.JPEG, line 2 of .*train_map.txt: expected"):
-        read(cntk_map, tmp_path)
+        read(cntk_map.FORMAT, tmp_path)
 
 
 def test_a_folder_in_place_of_an_image_is_refused(tmp_path):
     (tmp_path / "cat.jpg").mkdir()
     _map(tmp_path, b"cat.jpg\t0\n")
     with pytest.raises(NetdynoError, match=r"cat\.jpg: expected a file"):
-        read(cntk_map, tmp_path)
+        read(cntk_map.FORMAT, tmp_path)
 
 
 def test_a_last_line_without_its_end_may_be_cut_and_is_refused(tmp_path):
     _an_image(tmp_path)
     _map(tmp_path, b"cat.jpg\t0\ncat.jpg\t1")
     with pytest.raises(NetdynoError, match="expected the end of a line"):
-        cntk_map.open(tmp_path, "train")
+        cntk_map.FORMAT.open(tmp_path, "train")

@@ -85,11 +85,11 @@ FILES = {
     "packed": (packed, _written(packed, PIXELS)),
     "folder": (image_folder, _written(image_folder, IMAGES)),
     "ilsvrc": (ilsvrc, _tars_of_tars),
-    "tar": (tar_shards, _written(tar_shards, IMAGES)),
+    "tar": (tar_shards.FORMAT, _written(tar_shards.FORMAT, IMAGES)),
     "lmdb": (lmdb_datum, _written(lmdb_datum, IMAGES)),
-    "recordio": (recordio, _written(recordio, IMAGES)),
-    "tfrecord": (tfrecord, _written(tfrecord, IMAGES)),
-    "map": (cntk_map, _written(cntk_map, IMAGES)),
+    "recordio": (recordio.FORMAT, _written(recordio.FORMAT, IMAGES)),
+    "tfrecord": (tfrecord.FORMAT, _written(tfrecord.FORMAT, IMAGES)),
+    "map": (cntk_map.FORMAT, _written(cntk_map.FORMAT, IMAGES)),
 }
 
 

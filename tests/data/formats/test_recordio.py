@@ -21,7 +21,7 @@ def _image(label=1.0, labels=(), image=None):
 
 def test_a_record_lies_as_the_format_has_it(tmp_path):
     (item,) = encoded_items(1)
-    write(recordio, tmp_path, [item])
+    write(recordio.FORMAT, tmp_path, [item])
     data = struct.pack("<IfQQ", 0, item.label, 0, 0) + item.encoded
     assert RECORD_MARK not in data
     assert (tmp_path / "train.rec").read_bytes() == _part(data)
@@ -31,12 +31,12 @@ def test_a_record_lies_as_the_format_has_it(tmp_path):
 def test_marks_inside_an_image_split_its_record_where_they_could_be_taken_for_one(tmp_path):
     item = encoded_items(2)[1]
     assert item.encoded.count(RECORD_MARK) == 4
-    write(recordio, tmp_path, [item])
+    write(recordio.FORMAT, tmp_path, [item])
     data = (tmp_path / "train.rec").read_bytes()
     aligned = [at for at in range(0, len(data), 4) if data[at : at + 4] == RECORD_MARK]
     flags = [struct.unpack_from("<I", data, at + 4)[0] >> 29 for at in aligned]
     assert flags == [1, 3]
-    assert contents(read(recordio, tmp_path)) == contents([item])
+    assert contents(read(recordio.FORMAT, tmp_path)) == contents([item])
 
 
 def test_a_record_that_is_nothing_but_marks_comes_back():
@@ -47,7 +47,7 @@ def test_a_record_that_is_nothing_but_marks_comes_back():
 
 
 def test_the_index_gives_the_offset_of_every_record(tmp_path):
-    write(recordio, tmp_path, encoded_items(7), batch=3)
+    write(recordio.FORMAT, tmp_path, encoded_items(7), batch=3)
     data = (tmp_path / "train.rec").read_bytes()
     lines = [line.split("\t") for line in (tmp_path / "train.idx").read_text().splitlines()]
     assert [int(number) for number, _ in lines] == list(range(7))
@@ -58,30 +58,30 @@ def test_the_index_gives_the_offset_of_every_record(tmp_path):
 
 def test_records_without_an_index_are_read(tmp_path):
     items = encoded_items(4)
-    write(recordio, tmp_path, items)
+    write(recordio.FORMAT, tmp_path, items)
     (tmp_path / "train.idx").unlink()
-    assert contents(read(recordio, tmp_path)) == contents(items)
+    assert contents(read(recordio.FORMAT, tmp_path)) == contents(items)
 
 
 @pytest.mark.parametrize("text", ["0\t0\n", "0\t0\n1\t4\n2\t8\n", "0 0\n", "a\tb\n", "\x00"])
 def test_an_index_that_does_not_fit_is_refused(text, tmp_path):
-    write(recordio, tmp_path, encoded_items(3))
+    write(recordio.FORMAT, tmp_path, encoded_items(3))
     (tmp_path / "train.idx").write_text(text)
     with pytest.raises(NetdynoError, match=r"train\.idx: expected"):
-        recordio.open(tmp_path, "train")
+        recordio.FORMAT.open(tmp_path, "train")
 
 
 def test_an_index_in_another_order_is_as_good(tmp_path):
     items = encoded_items(3)
-    write(recordio, tmp_path, items)
+    write(recordio.FORMAT, tmp_path, items)
     path = tmp_path / "train.idx"
     path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
-    assert contents(read(recordio, tmp_path)) == contents(items)
+    assert contents(read(recordio.FORMAT, tmp_path)) == contents(items)
 
 
 def test_a_label_that_follows_the_header_is_read(tmp_path):
     (tmp_path / "train.rec").write_bytes(_part(_image(labels=(2.0,))))
-    (item,) = read(recordio, tmp_path)
+    (item,) = read(recordio.FORMAT, tmp_path)
     assert (item.label, item.name) == (2, "3")
 
 
@@ -109,11 +109,11 @@ def test_a_label_that_follows_the_header_is_read(tmp_path):
 def test_a_damaged_record_is_refused(data, said, tmp_path):
     (tmp_path / "train.rec").write_bytes(data)
     with pytest.raises(NetdynoError, match=f"train.rec.*{said}|{said}.*train.rec|item 0 of train.*{said}"):
-        read(recordio, tmp_path)
+        read(recordio.FORMAT, tmp_path)
 
 
 def test_more_classes_than_a_float_counts_are_refused(tmp_path):
     from netdyno.data.item import About
 
     with pytest.raises(NetdynoError, match="at most 16777216 classes"):
-        recordio.create(tmp_path, "train", About(count=1, classes=("x",) * (2**24 + 1)))
+        recordio.FORMAT.create(tmp_path, "train", About(count=1, classes=("x",) * (2**24 + 1)))

@@ -14,7 +14,7 @@ from netdyno.data.codecs.images import pixels_of
 from netdyno.data.formats import cntk_map, lmdb_datum, recordio, tar_shards, tfrecord
 from netdyno.errors import NetdynoError
 
-FORMATS = [tar_shards, lmdb_datum, recordio, tfrecord, cntk_map]
+FORMATS = [tar_shards.FORMAT, lmdb_datum, recordio.FORMAT, tfrecord.FORMAT, cntk_map.FORMAT]
 pytestmark = pytest.mark.parametrize("module", FORMATS, ids=lambda module: module.NAME)
 
 
@@ -39,7 +39,7 @@ def test_pixels_come_back_as_they_were(module, shape, tmp_path):
 def test_names_come_back_where_the_format_has_them(module, tmp_path):
     items = encoded_items(4)
     write(module, tmp_path, items)
-    expected = [str(index) for index in range(4)] if module is recordio else [item.name for item in items]
+    expected = [str(index) for index in range(4)] if module is recordio.FORMAT else [item.name for item in items]
     assert [item.name for item in read(module, tmp_path)] == expected
 
 

@@ -13,7 +13,7 @@ from netdyno.data.codecs.files import File
 from netdyno.data.item import SPLITS, About, Images, Item, Labels, check_index, check_range
 from netdyno.data.names import number_name
 from netdyno.data.partial import Piece, begin_folder, is_unfinished
-from netdyno.data.sidecar import checked_label, checked_labels, find_about, sidecar_path, sidecar_piece
+from netdyno.data.sidecar import check_labels, checked_label, find_about, sidecar_path, sidecar_piece
 from netdyno.data.writer import PixelWriter, raw, shape_to_write
 from netdyno.errors import NetdynoError
 
@@ -42,20 +42,14 @@ def open(root: Path, split: str) -> "Cifar":
     classes = known.classes if known else _find_classes(root)
     about = About(count=count, classes=classes or _numbers(labels), shape=shape)
     for file, values in zip(files, labels, strict=True):
-        first_highest = int(values.argmax())
-        place = first_highest * (1 + math.prod(shape))
-        checked_label(int(values[first_highest]), about, f"{file.path}, byte {place}")
+        check_labels(values, about, f"{file.path}, byte", 0, 1 + math.prod(shape))
     return Cifar(about=about, files=tuple(files))
 
 
 def create(root: Path, split: str, about: About) -> PixelWriter:
     """Files of 10,000 items for training, one file for testing; a sidecar keeps shape, count and classes."""
     folder = begin_folder(root, NAME, split, _paths(root, split))
-    shape_to_write(root, about)
-    if len(about.classes) > _MOST_CLASSES:
-        raise NetdynoError(
-            f"{root}: expected at most {_MOST_CLASSES} classes for CIFAR, received {len(about.classes)}."
-        )
+    shape_to_write(root, about, _MOST_CLASSES)
 
     def layout(first: int, images: Images, labels: Labels) -> list[Piece]:
         records = np.empty((len(images), 1 + images[0].size), np.uint8)
@@ -76,31 +70,32 @@ class Cifar:
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.files[0].path.parent)
-        number, place = divmod(index, ITEMS_PER_FILE) if len(self.files) > 1 else (0, index)
-        height, width, channels = self.about.shape or SHAPE
-        size = 1 + height * width * channels
-        record = np.frombuffer(self.files[number].read(place * size, size), np.uint8)
-        label = checked_label(int(record[0]), self.about, f"{self.files[number].path}, byte {place * size}")
-        planes = record[1:].reshape(channels, height, width)
-        return Item(name=number_name(index), label=label, pixels=np.ascontiguousarray(planes.transpose(1, 2, 0)))
+        ((file, place, record),) = self._records(index, index + 1)
+        label = checked_label(int(record[0, 0]), self.about, f"{file.path}, item {place}")
+        return Item(name=number_name(index), label=label, pixels=np.ascontiguousarray(self._images(record)[0]))
 
     def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
         check_range(first, last, self.about, self.files[0].path.parent)
-        height, width, channels = self.about.shape or SHAPE
-        parts = list(self._records(first, last))
+        parts = []
+        for file, place, records in self._records(first, last):
+            check_labels(records[:, 0], self.about, f"{file.path}, item", place)
+            parts.append(records)
         records = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        labels = checked_labels(records[:, 0], self.about, f"{self.files[0].path.parent}, item {first} and behind")
-        planes = records[:, 1:].reshape(-1, channels, height, width)
-        return planes.transpose(0, 2, 3, 1), labels
+        return self._images(records), records[:, 0].astype(np.int32)
 
-    def _records(self, first: int, last: int) -> Iterator[NDArray[np.uint8]]:
+    def _images(self, records: NDArray[np.uint8]) -> Images:
+        height, width, channels = self.about.shape or SHAPE
+        return records[:, 1:].reshape(-1, channels, height, width).transpose(0, 2, 3, 1)
+
+    def _records(self, first: int, last: int) -> Iterator[tuple[File, int, NDArray[np.uint8]]]:
+        """Labels and planes in the files that have them, each with the number of its first item there."""
         size = 1 + math.prod(self.about.shape or SHAPE)
         per_file = ITEMS_PER_FILE if len(self.files) > 1 else self.about.count
         while first < last:
             number, place = divmod(first, per_file)
             count = min(last - first, per_file - place)
             data = self.files[number].read(place * size, count * size)
-            yield np.frombuffer(data, np.uint8).reshape(count, size)
+            yield self.files[number], place, np.frombuffer(data, np.uint8).reshape(count, size)
             first += count
 
 
@@ -114,10 +109,9 @@ def _paths(root: Path, split: str) -> list[Path]:
 
 def _complete(root: Path, split: str) -> list[Path]:
     paths = _paths(root, split)
-    expected = [_name(split, number) for number in range(max(len(paths), 1))]
-    for name, path in zip(expected, [*paths, None], strict=False):
-        if path is None or path.name != name:
-            received = path.name if path else "none"
+    for number in range(max(len(paths), 1)):
+        name, received = _name(split, number), paths[number].name if paths else "none"
+        if received != name:
             raise NetdynoError(f"{root}: expected a file {name}, received {received} in its place.")
     return paths
 

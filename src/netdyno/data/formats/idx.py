@@ -2,23 +2,21 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from netdyno.data.codecs.files import File, GzipFile
-from netdyno.data.item import SPLITS, About, Images, Item, Labels, check_index, check_range
-from netdyno.data.names import number_name
+from netdyno.data.formats.arrays import PixelArrays
+from netdyno.data.item import SPLITS, About, Images, Labels
 from netdyno.data.partial import Piece, begin_folder, is_unfinished
-from netdyno.data.sidecar import about_items, checked_label, checked_labels, sidecar_path, sidecar_piece
+from netdyno.data.sidecar import about_items, sidecar_path, sidecar_piece
 from netdyno.data.writer import PixelWriter, raw, shape_to_write
 from netdyno.errors import NetdynoError
 
 NAME = "idx"
 _PREFIXES = {"train": "train", "test": "t10k"}
 _UBYTE = 8  # the code of the only type of numbers that images and labels have
-_MOST_CLASSES = 256
 
 
 def find(root: Path) -> Sequence[str]:
@@ -27,37 +25,31 @@ def find(root: Path) -> Sequence[str]:
     return [split for split in complete if not is_unfinished(root, NAME, split)]
 
 
-def open(root: Path, split: str) -> "Idx":
-    """Grey images have 2 dimensions each; 3 are height, width and channels."""
+def open(root: Path, split: str) -> PixelArrays:
+    """Grey images have 2 dimensions each; 3 are height, width and channels. All labels are checked."""
     images, labels = _file(root, split, "images"), _file(root, split, "labels")
     count, *shape = _dimensions(images, (3, 4))
     (label_count,) = _dimensions(labels, (1,))
     if label_count != count:
         raise labels.wrong(4, f"expected {count} labels, one for each image, received {label_count}")
-    values = np.frombuffer(labels.read(8, count), np.uint8)
-    known = about_items(sidecar_path(root, NAME, split), count, [int(values.max())])
-    first_highest = int(values.argmax())
-    checked_label(int(values[first_highest]), known, f"{labels.path}, byte {8 + first_highest}")
+    known = about_items(sidecar_path(root, NAME, split), count, [max(labels.read(8, count))])
     height, width, channels = (*shape, 1)[:3]
     about = About(count=count, classes=known.classes, shape=(height, width, channels))
     if known.shape not in (None, about.shape):
         raise images.wrong(8, f"expected images of {known.shape} as the sidecar says, received {about.shape}")
-    return Idx(about=about, images=images, images_at=4 + 4 * (1 + len(shape)), labels=labels)
+    images_at = 4 + 4 * (1 + len(shape))
+    return PixelArrays(
+        about=about, images=images, images_at=images_at, labels=labels, labels_at=8, label_type="u1"
+    ).check()
 
 
 def create(root: Path, split: str, about: About) -> PixelWriter:
     """Plain files; a sidecar keeps the names of the classes."""
     existing = [path for kind in ("images", "labels") if (path := _find_file(root, split, kind))]
-    folder, shape = begin_folder(root, NAME, split, existing), shape_to_write(root, about)
-    if len(about.classes) > _MOST_CLASSES:
-        raise NetdynoError(
-            f"{root}: expected at most {_MOST_CLASSES} classes for IDX, received {len(about.classes)}."
-        )
+    folder, shape = begin_folder(root, NAME, split, existing), shape_to_write(root, about, most_classes=256)
     dimensions = (about.count, *shape) if shape[2] > 1 else (about.count, *shape[:2])
-    image_name, label_name = (
-        f"{_PREFIXES[split]}-images-idx{len(dimensions)}-ubyte",
-        f"{_PREFIXES[split]}-labels-idx1-ubyte",
-    )
+    image_name = f"{_PREFIXES[split]}-images-idx{len(dimensions)}-ubyte"
+    label_name = f"{_PREFIXES[split]}-labels-idx1-ubyte"
     head = [
         Piece(name=image_name, data=_head(dimensions)),
         Piece(name=label_name, data=_head((about.count,))),
@@ -71,32 +63,6 @@ def create(root: Path, split: str, about: About) -> PixelWriter:
         ]
 
     return PixelWriter(folder, about, layout, head)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Idx:
-    """A split in two files."""
-
-    about: About
-    images: File
-    images_at: int
-    labels: File
-
-    def item(self, index: int) -> Item:
-        check_index(index, self.about, self.images.path)
-        shape = self.about.shape or ()
-        data = self.images.read(self.images_at + index * math.prod(shape), math.prod(shape))
-        label = self.labels.read(8 + index, 1)[0]
-        checked_label(label, self.about, f"{self.labels.path}, byte {8 + index}")
-        return Item(name=number_name(index), label=label, pixels=np.frombuffer(data, np.uint8).reshape(shape))
-
-    def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
-        check_range(first, last, self.about, self.images.path)
-        shape = self.about.shape or ()
-        data = self.images.read(self.images_at + first * math.prod(shape), (last - first) * math.prod(shape))
-        labels = np.frombuffer(self.labels.read(8 + first, last - first), np.uint8)
-        checked = checked_labels(labels, self.about, f"{self.labels.path}, byte {8 + first} and behind")
-        return np.frombuffer(data, np.uint8).reshape(last - first, *shape), checked
 
 
 def _find_file(root: Path, split: str, kind: str) -> Path | None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tarfile import TarInfo
 
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 from netdyno.data.codecs.files import File
 from netdyno.data.codecs.images import check_complete
 from netdyno.data.codecs.tar import members
-from netdyno.data.item import About, Item, check_index
+from netdyno.data.formats.records import Place, Records, places_of
+from netdyno.data.item import About, Item
 from netdyno.data.names import PackedNames
 from netdyno.data.sidecar import checked_label
 from netdyno.errors import NetdynoError
@@ -31,27 +31,9 @@ def find(root: Path) -> Sequence[str]:
     return [split for split, name in ARCHIVES.items() if (root / name).is_file()]
 
 
-def open(root: Path, split: str) -> "Archived":
+def open(root: Path, split: str) -> Records:
     """Reads all headers of the archive."""
     return _open_train(root) if split == "train" else _open_validation(root)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Archived:
-    """A split in an archive; a place is offset and size of an image."""
-
-    about: About
-    archive: File
-    names: PackedNames
-    places: NDArray[np.int64]
-    labels: NDArray[np.int32]
-
-    def item(self, index: int) -> Item:
-        check_index(index, self.about, self.archive.path)
-        at, size = self.places[index].tolist()
-        encoded, name = self.archive.read(at, size), self.names[index].decode()
-        check_complete(encoded, f"{name} at byte {at} of {self.archive.path}")
-        return Item(name=name, label=int(self.labels[index]), encoded=encoded)
 
 
 class _Part(File):
@@ -71,7 +53,7 @@ class _Part(File):
         return self._archive.read(self._at + offset, length)
 
 
-def _open_train(root: Path) -> Archived:
+def _open_train(root: Path) -> Records:
     archive = File(root / ARCHIVES["train"])
     classes = _classes(archive)
     images = [_images(archive, member) for member in classes.values()]
@@ -80,7 +62,7 @@ def _open_train(root: Path) -> Archived:
     return _archived(about, archive, [image for part in images for image in part], labels)
 
 
-def _open_validation(root: Path) -> Archived:
+def _open_validation(root: Path) -> Records:
     archive = File(root / ARCHIVES["test"])
     images = sorted((_plain(member), member.offset_data, member.size) for member in members(archive))
     if not images:
@@ -91,10 +73,17 @@ def _open_validation(root: Path) -> Archived:
     return _archived(About(count=len(images), classes=classes), archive, images, labels)
 
 
-def _archived(about: About, archive: File, images: list[_Image], labels: NDArray[np.int32]) -> Archived:
+def _archived(about: About, archive: File, images: list[_Image], labels: NDArray[np.int32]) -> Records:
+    places = [(0, at, size, label) for (_, at, size), label in zip(images, labels.tolist(), strict=True)]
     names = PackedNames([name.encode(errors="replace") for name, _, _ in images])
-    places = np.array([place for _, *place in images], np.int64)
-    return Archived(about=about, archive=archive, names=names, places=places, labels=labels)
+    return Records(about=about, files=(archive,), places=places_of(places), read=_item, names=names)
+
+
+def _item(archive: File, place: Place, name: str) -> Item:
+    at, size, label = place
+    encoded = archive.read(at, size)
+    check_complete(encoded, f"{name} at byte {at} of {archive.path}")
+    return Item(name=name, label=label, encoded=encoded)
 
 
 def _classes(archive: File) -> dict[str, TarInfo]:

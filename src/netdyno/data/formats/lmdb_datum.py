@@ -3,11 +3,12 @@
 Pixels of one shape are stored as such, plane after plane, blue first, as its framework decodes images and as its tool
 for folders writes them. The tool for CIFAR writes red first; a sidecar can say so. Others are stored encoded."""
 
+import functools
 import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import msgspec
@@ -18,7 +19,8 @@ from netdyno.data.codecs.files import File
 from netdyno.data.codecs.images import check_complete, encoded_of
 from netdyno.data.codecs.lmdb_index import lmdb_library, values
 from netdyno.data.codecs.protobuf import bytes_field, fields, number_field, signed
-from netdyno.data.item import SPLITS, About, Item, Pixels, Source, Writer, check_index
+from netdyno.data.formats.records import Place, Records
+from netdyno.data.item import SPLITS, About, Item, Pixels, Writer
 from netdyno.data.names import PackedNames, numbered_name, own_name
 from netdyno.data.partial import begin_folder, sync_path
 from netdyno.data.sidecar import about_items, checked_label
@@ -39,16 +41,18 @@ def find(root: Path) -> Sequence[str]:
     return [split for split in SPLITS if (_folder(root, split) / _DATABASE).is_file()]
 
 
-def open(root: Path, split: str) -> Source:
+def open(root: Path, split: str) -> Records:
     """Reads the keys of the database, and the images if no sidecar names the classes."""
     file = File(_folder(root, split) / _DATABASE)
+    sidecar = file.path.with_name(_SIDECAR)
     keys, places = values(file)
     shapes: set[Shape | None] = set()
-    about = about_items(file.path.with_name(_SIDECAR), len(keys), _labels(file, places, shapes))
+    about = about_items(sidecar, len(keys), _labels(file, places, shapes))
     if len(shapes) == 1 and (shape := shapes.pop()) is not None:
         about = replace(about, shape=shape)
-    blue_first = _is_blue_first(file.path.with_name(_SIDECAR))
-    return Datums(about=about, file=file, keys=PackedNames(keys), places=places, blue_first=blue_first)
+    rows = np.insert(places, 0, 0, axis=1)
+    read = functools.partial(_red_first, turn=_is_blue_first(sidecar))
+    return Records(about=about, files=(file,), places=rows, read=read, names=PackedNames(keys))
 
 
 def create(root: Path, split: str, about: About) -> Writer:
@@ -56,32 +60,6 @@ def create(root: Path, split: str, about: About) -> Writer:
         raise NetdynoError(f"{NAME}: expected at most {_MOST_ITEMS} items, received {about.count}.")
     target = _folder(root, split)
     return DatumWriter(begin_folder(root, NAME, split, [target]), target, about)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Datums:
-    """A split of messages; a place is offset and length in the file."""
-
-    about: About
-    file: File
-    keys: PackedNames
-    places: NDArray[np.int64]
-    blue_first: bool
-
-    def item(self, index: int) -> Item:
-        check_index(index, self.about, self.file.path)
-        item = _item(self.file, self.places[index], self.keys[index])
-        where = f"{self.file.path}, item {index}"
-        checked_label(item.label, self.about, where)
-        if item.pixels is not None and self.about.shape not in (None, item.pixels.shape):
-            raise NetdynoError(f"{where}: expected pixels {self.about.shape}, received {item.pixels.shape}.")
-        return self._red_first(item)
-
-    def _red_first(self, item: Item) -> Item:
-        if item.pixels is None:
-            return item
-        pixels = _turned(item.pixels) if self.blue_first else item.pixels
-        return replace(item, pixels=np.ascontiguousarray(pixels))
 
 
 class DatumWriter:
@@ -164,20 +142,27 @@ def _turned(pixels: Pixels) -> Pixels:
 
 def _labels(file: File, places: NDArray[np.int64], shapes: set[Shape | None]) -> Iterator[int]:
     """The labels of all items; collects their shapes on the way."""
-    for place in places:
-        item = _item(file, place, b"")
+    for place in places.tolist():
+        item = _item(file, place, "")
         height, width, channels = (0, 0, 0) if item.pixels is None else item.pixels.shape
         shapes.add((height, width, channels) if height else None)
         yield item.label
 
 
-def _item(file: File, place: NDArray[np.int64], key: bytes) -> Item:
+def _red_first(file: File, place: Place, key: str, *, turn: bool) -> Item:
+    item = _item(file, place, key)
+    if item.pixels is None:
+        return item
+    return replace(item, pixels=np.ascontiguousarray(_turned(item.pixels) if turn else item.pixels))
+
+
+def _item(file: File, place: Place, key: str) -> Item:
     """The item in a Datum, its colours in the order they have there."""
-    offset, length = (int(value) for value in place)
+    offset, length = place
     where = f"{file.path}, value at byte {offset}"
     datum = dict(fields(file.read(offset, length), where))
     data, numbers = _sorted_out(datum, where)
-    name, label = own_name(key.decode(errors="replace")), signed(numbers.get(_LABEL, 0))
+    name, label = own_name(key), signed(numbers.get(_LABEL, 0))
     if numbers.get(_ENCODED, 0):
         check_complete(data, where)
         return Item(name=name, label=label, encoded=data)

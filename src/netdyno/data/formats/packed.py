@@ -6,13 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from netdyno.data.codecs.files import File
-from netdyno.data.item import SPLITS, About, Images, Item, Labels, check_index, check_range
-from netdyno.data.names import number_name
+from netdyno.data.formats.arrays import PixelArrays
+from netdyno.data.item import SPLITS, About, Images, Labels
 from netdyno.data.partial import Piece, begin_folder, is_unfinished
-from netdyno.data.sidecar import checked_label, checked_labels
 from netdyno.data.writer import PixelWriter, raw, shape_to_write
 
 NAME = "packed"
@@ -26,7 +24,7 @@ def find(root: Path) -> Sequence[str]:
     return [split for split in SPLITS if _path(root, split).is_file() and not is_unfinished(root, NAME, split)]
 
 
-def open(root: Path, split: str) -> "Packed":
+def open(root: Path, split: str) -> PixelArrays:
     """Header and labels are checked; pixels can be anything."""
     file = File(_path(root, split))
     header, header_end = _header(file)
@@ -38,8 +36,8 @@ def open(root: Path, split: str) -> "Packed":
         raise file.wrong(16, f"expected images and labels at fitting places, received {received}")
     if file.size != end:
         raise file.wrong(min(end, file.size), f"expected a file of {end} bytes, received {file.size}")
-    _check_labels(file, labels_at, about)
-    return Packed(about=about, file=file, images_at=header.images_at, labels_at=labels_at)
+    places = {"images_at": header.images_at, "labels_at": labels_at}
+    return PixelArrays(about=about, images=file, labels=file, label_type="<i4", **places).check()
 
 
 def create(root: Path, split: str, about: About) -> PixelWriter:
@@ -56,33 +54,6 @@ def create(root: Path, split: str, about: About) -> PixelWriter:
         ]
 
     return PixelWriter(folder, about, layout, [Piece(name=name, data=head)])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Packed:
-    """A split in one file."""
-
-    about: About
-    file: File
-    images_at: int
-    labels_at: int
-
-    def item(self, index: int) -> Item:
-        check_index(index, self.about, self.file.path)
-        shape = self.about.shape or ()
-        size = math.prod(shape)
-        pixels = np.frombuffer(self.file.read(self.images_at + index * size, size), np.uint8).reshape(shape)
-        label = int.from_bytes(self.file.read(self.labels_at + index * LABEL_BYTES, LABEL_BYTES), "little")
-        checked_label(label, self.about, f"{self.file.path}, item {index}")
-        return Item(name=number_name(index), label=label, pixels=pixels)
-
-    def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
-        check_range(first, last, self.about, self.file.path)
-        shape, count = self.about.shape or (), last - first
-        data = self.file.read(self.images_at + first * math.prod(shape), count * math.prod(shape))
-        labels = np.frombuffer(self.file.read(self.labels_at + first * LABEL_BYTES, count * LABEL_BYTES), "<i4")
-        checked = checked_labels(labels, self.about, f"{self.file.path}, item {first} and behind")
-        return np.frombuffer(data, np.uint8).reshape(count, *shape), checked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,14 +95,3 @@ def _header(file: File) -> tuple[_Header, int]:
     if not header.classes or min(header.count, *header.shape) < 1:
         raise file.wrong(16, f"expected count, classes and shape above 0, received {str(header)[:80]}")
     return header, 16 + length
-
-
-def _check_labels(file: File, labels_at: int, about: About) -> None:
-    size = about.count * LABEL_BYTES
-    step = 2**24
-    for at in range(labels_at, labels_at + size, step):
-        labels = np.frombuffer(file.read(at, min(step, labels_at + size - at)), "<i4")
-        wrong = np.flatnonzero((labels < 0) | (labels >= len(about.classes)))
-        if wrong.size:
-            label, place = labels[wrong[0]], at + int(wrong[0]) * LABEL_BYTES
-            raise file.wrong(place, f"expected a label from 0 to {len(about.classes) - 1}, received {label}")

@@ -5,22 +5,18 @@ as such. Labels are floats, so there can be at most 2^24 classes."""
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import LARGEST_BYTES, File
 from netdyno.data.codecs.images import check_complete, encoded_of
-from netdyno.data.item import SPLITS, About, Item, Source, Writer, check_index
+from netdyno.data.formats.records import Place, RecordFormat
+from netdyno.data.item import About, Item
 from netdyno.data.names import suffixes_of
-from netdyno.data.partial import PartialSplit, Piece, begin_folder, is_unfinished
-from netdyno.data.sidecar import about_items, checked_label, sidecar_path, sidecar_piece
-from netdyno.data.writer import SplitWriter
+from netdyno.data.partial import PartialSplit, Piece
+from netdyno.data.writer import Layout
 from netdyno.errors import NetdynoError
-
-NAME = "recordio"
 
 _MAGIC_WORD = 0xCED7230A
 _MAGIC = struct.pack("<I", _MAGIC_WORD)
@@ -31,70 +27,31 @@ _LENGTH_BITS = 29
 _MOST_CLASSES = 2**24
 
 
-def find(root: Path) -> Sequence[str]:
-    return [split for split in SPLITS if (root / f"{split}.rec").is_file() and not is_unfinished(root, NAME, split)]
+def _walk(file: File) -> Iterator[tuple[Place, None]]:
+    """Where each record begins and ends, with all its parts; if there is an index, it must agree."""
+    begins = []
+    for begin, end in _records(file):
+        begins.append(begin)
+        yield (begin, end), None
+    _check_index(file.path.with_suffix(".idx"), begins)
 
 
-def open(root: Path, split: str) -> Source:
-    """Reads the headers of all records; if there is an index, it must agree."""
-    file = File(root / f"{split}.rec")
-    places = np.array(list(_walk(file)), np.int64).reshape(-1, 2)
-    _check_index(root / f"{split}.idx", places[:, 0])
-    labels = (_item(file, int(at), int(end)).label for at, end in places)
-    return Records(about=about_items(sidecar_path(root, NAME, split), len(places), labels), file=file, places=places)
-
-
-def create(root: Path, split: str, about: About) -> Writer:
-    """One file, whatever its size."""
-    if len(about.classes) > _MOST_CLASSES:
-        raise NetdynoError(f"{NAME}: expected at most {_MOST_CLASSES} classes, received {len(about.classes)}.")
-    records, index = f"{split}.rec", f"{split}.idx"
-    folder = begin_folder(root, NAME, split, [root / records, root / index])
-
-    def layout(partial: PartialSplit, items: Sequence[Item]) -> list[Piece]:
-        data = [_record(number, item) for number, item in enumerate(items, partial.done)]
-        starts = np.cumsum([partial.sizes.get(records, 0), *map(len, data)]).tolist()[:-1]
-        lines = [f"{number}\t{at}\n" for number, at in enumerate(starts, partial.done)]
-        return [Piece(name=records, data=b"".join(data)), Piece(name=index, data="".join(lines).encode())]
-
-    return SplitWriter(folder, about, layout, [sidecar_piece(sidecar_path(root, NAME, split), about)])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Records:
-    """A split of records; a place is where a record begins and ends, with all its parts."""
-
-    about: About
-    file: File
-    places: NDArray[np.int64]
-
-    def item(self, index: int) -> Item:
-        check_index(index, self.about, self.file.path)
-        at, end = self.places[index].tolist()
-        item = _item(self.file, at, end)
-        checked_label(item.label, self.about, f"{self.file.path}, item {index}, record at byte {at}")
-        return item
-
-
-def _walk(file: File) -> Iterator[tuple[int, int]]:
-    """Where each record begins and ends."""
+def _records(file: File) -> Iterator[tuple[int, int]]:
     at = begin = 0
     expected = (_WHOLE, _FIRST)
     while at < file.size:
         flag, length = _part(file, at)
         if flag not in expected:
-            raise file.wrong(
-                at, f"expected a record's part of kind {' or '.join(map(str, expected))}, received {flag}"
-            )
+            kinds = " or ".join(map(str, expected))
+            raise file.wrong(at, f"expected a record's part of kind {kinds}, received {flag}")
         at += _PART.size + length + -length % 4
         if at > file.size or at - begin > LARGEST_BYTES:
-            raise file.wrong(
-                begin, f"expected a record of {at - begin} bytes, received {file.size - begin} to the file's end"
-            )
+            left = file.size - begin
+            raise file.wrong(begin, f"expected a record of {at - begin} bytes, received {left} to the file's end")
+        expected = (_MIDDLE, _LAST)
         if flag in (_WHOLE, _LAST):
             yield begin, at
-            begin = at
-        expected = (_WHOLE, _FIRST) if flag in (_WHOLE, _LAST) else (_MIDDLE, _LAST)
+            begin, expected = at, (_WHOLE, _FIRST)
     if begin != at:
         raise file.wrong(begin, "expected all parts of a record, received no last one")
 
@@ -107,25 +64,23 @@ def _part(file: File, at: int) -> tuple[int, int]:
     return word >> _LENGTH_BITS, word & 2**_LENGTH_BITS - 1
 
 
-def _check_index(path: Path, begins: NDArray[np.int64]) -> None:
+def _check_index(path: Path, begins: Sequence[int]) -> None:
     """A number and an offset a line, in any order: framework and reader must mean the same records."""
     if not path.exists():
         return
     try:
         said = sorted(int(line.split("\t")[1]) for line in path.read_text().splitlines())
     except (OSError, ValueError, IndexError) as error:
-        raise NetdynoError(
-            f"{path}: expected lines with a number, a tab and an offset, received: {error}."
-        ) from error
-    if len(said) != len(begins):
-        raise NetdynoError(f"{path}: expected {len(begins)} records as in {path.stem}.rec, received {len(said)}.")
-    for number, (one, other) in enumerate(zip(said, begins.tolist(), strict=True)):
-        if one != other:
-            raise NetdynoError(f"{path}: expected record {number} at byte {other}, received {one}.")
+        expected = "expected lines with a number, a tab and an offset"
+        raise NetdynoError(f"{path}: {expected}, received: {error}.") from error
+    if said != begins:
+        odd = min({*said} ^ {*begins}, default=0)
+        raise NetdynoError(f"{path}: expected the {len(begins)} offsets of {path.stem}.rec, received others ({odd}).")
 
 
-def _item(file: File, at: int, end: int) -> Item:
+def _item(file: File, place: Place, _: str) -> Item:
     """The item in a record, its parts put together again."""
+    at, end = place
     where = f"{file.path}, record at byte {at}"
     data = _joined(file.read(at, end - at))
     if len(data) < _IMAGE.size:
@@ -171,3 +126,29 @@ def _marks(data: bytes) -> list[int]:
     """Where it holds the mark that begins a record; only multiples of 4 could be taken for such."""
     words = np.frombuffer(data, "<u4", len(data) // 4)
     return [4 * at for at in np.flatnonzero(words == _MAGIC_WORD).tolist()]
+
+
+def _layout(split: str, about: About) -> Layout:
+    """One file, whatever its size, and its index."""
+    if len(about.classes) > _MOST_CLASSES:
+        raise NetdynoError(f"recordio: expected at most {_MOST_CLASSES} classes, received {len(about.classes)}.")
+    records, index = f"{split}.rec", f"{split}.idx"
+
+    def layout(partial: PartialSplit, items: Sequence[Item]) -> list[Piece]:
+        data = [_record(number, item) for number, item in enumerate(items, partial.done)]
+        starts = np.cumsum([partial.sizes.get(records, 0), *map(len, data)]).tolist()[:-1]
+        lines = [f"{number}\t{at}\n" for number, at in enumerate(starts, partial.done)]
+        return [Piece(name=records, data=b"".join(data)), Piece(name=index, data="".join(lines).encode())]
+
+    return layout
+
+
+FORMAT = RecordFormat(
+    NAME="recordio",
+    pattern=r"\.rec",
+    walk=_walk,
+    read=_item,
+    label=lambda file, place: _item(file, place, "").label,
+    layout=_layout,
+    beside=".idx",
+)

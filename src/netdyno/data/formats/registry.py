@@ -22,7 +22,7 @@ from netdyno.errors import NetdynoError, unknown
 
 _OF_PIXELS: tuple[Format, ...] = (idx, cifar, packed)
 _OF_EITHER: tuple[Format, ...] = (lmdb_datum,)
-_OF_ENCODED: tuple[Format, ...] = (tar_shards, recordio, tfrecord, cntk_map)
+_OF_ENCODED: tuple[Format, ...] = (tar_shards.FORMAT, recordio.FORMAT, tfrecord.FORMAT, cntk_map.FORMAT)
 _READ_ONLY: tuple[ReadFormat, ...] = (cifar_pickle, ilsvrc)
 _WRITTEN: tuple[Format, ...] = (*_OF_PIXELS, *_OF_EITHER, *_OF_ENCODED, image_folder)
 # In the order in which a folder is checked for them. Image folders are last: almost any folder of images is one.

@@ -3,27 +3,18 @@
 Labels in `image/class/label` begin at 0, without a background class before them."""
 
 import functools
-import re
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import LARGEST_BYTES, File
 from netdyno.data.codecs.images import check_complete, encoded_of
 from netdyno.data.codecs.optional import optional_module
 from netdyno.data.codecs.protobuf import bytes_field, bytes_head, is_number, signed, spans, varint, varints
-from netdyno.data.item import SPLITS, About, Item, Source, Writer, check_index
+from netdyno.data.formats.records import Place, RecordFormat
+from netdyno.data.item import About, Item
 from netdyno.data.names import suffixes_of
-from netdyno.data.partial import begin_folder, is_unfinished
-from netdyno.data.sidecar import about_items, checked_label, sidecar_path, sidecar_piece
-from netdyno.data.writer import ITEMS_PER_SHARD, ShardLayout, SplitWriter
+from netdyno.data.writer import ITEMS_PER_SHARD, ShardLayout
 from netdyno.errors import NetdynoError
-
-NAME = "tfrecord"
 
 _HEAD = struct.Struct("<QI")  # length, its checksum
 _TAIL = struct.Struct("<I")
@@ -32,71 +23,30 @@ _NAME, _FEATURE = 1 << 3 | 2, 2 << 3 | 2  # the fields of an entry, with their k
 _FORMATS = {".jpg": b"JPEG", ".png": b"PNG"}
 
 
-def find(root: Path) -> Sequence[str]:
-    return [split for split in SPLITS if _present(root, split) and not is_unfinished(root, NAME, split)]
-
-
-def open(root: Path, split: str) -> Source:
-    """Reads the lengths of all records, and the records if no sidecar names the classes."""
-    files = tuple(File(path) for path in _complete(_present(root, split), root, split))
-    walked = [(number, *place) for number, file in enumerate(files) for place in _walk(file)]
-    places = np.array(walked, np.int64).reshape(-1, 3)
-    labels = (_item(files[number], (at, length), "").label for number, at, length in walked)
-    about = about_items(sidecar_path(root, NAME, split), len(places), labels)
-    return Records(about=about, files=files, places=places)
-
-
-def create(root: Path, split: str, about: About) -> Writer:
+def _layout(split: str, about: About) -> ShardLayout:
     """Shards of 1,000 items; the last may have fewer."""
     shards = max(1, -(-about.count // ITEMS_PER_SHARD))
-    layout = ShardLayout(
+    return ShardLayout(
         name_of=lambda number: _shard_name(split, number, shards),
         record_of=lambda _, item: _record(_example(item)),
         count=about.count,
     )
-    folder = begin_folder(root, NAME, split, _present(root, split))
-    return SplitWriter(folder, about, layout, [sidecar_piece(sidecar_path(root, NAME, split), about)])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Records:
-    """A split of records; a place is shard, offset and length."""
-
-    about: About
-    files: tuple[File, ...]
-    places: NDArray[np.int64]
-
-    def item(self, index: int) -> Item:
-        check_index(index, self.about, self.files[0].path)
-        number, at, length = self.places[index].tolist()
-        item = _item(self.files[number], (at, length), str(index))
-        checked_label(item.label, self.about, f"{self.files[number].path}, item {index}, record at byte {at}")
-        return item
 
 
 def _shard_name(split: str, number: int, count: int) -> str:
     return f"{split}-{number:05d}-of-{count:05d}"
 
 
-def _present(root: Path, split: str) -> list[Path]:
-    pattern = re.compile(split + r"-\d{5}-of-\d{5}")
-    return sorted(path for path in root.glob(f"{split}-*-of-*") if pattern.fullmatch(path.name))
-
-
-def _complete(paths: list[Path], root: Path, split: str) -> list[Path]:
-    """The shards, if none is missing and none is left over from another set."""
-    if not paths:
-        raise NetdynoError(f"{root}: expected shards {_shard_name(split, 0, 1)} or more, received none.")
-    count = int(paths[0].name[-5:])
+def _problem(split: str, names: Sequence[str]) -> str | None:
+    """A shard that is missing, or that is left over from another set."""
+    count = int(names[0][-5:])
     expected = {_shard_name(split, number, count) for number in range(count)}
-    received = {path.name for path in paths}
-    if odd := min(expected ^ received, default=None):
-        verb = "is missing" if odd in expected else "does not belong to them"
-        raise NetdynoError(f"{root}: expected {count} shards, received {len(paths)}: {odd} {verb}.")
-    return paths
+    odd = min(expected ^ {*names}, default=None)
+    verb = "is missing" if odd in expected else "does not belong to them"
+    return f"expected {count} shards, received {len(names)}: {odd} {verb}" if odd else None
 
 
-def _walk(file: File) -> Iterator[tuple[int, int]]:
+def _walk(file: File) -> Iterator[tuple[Place, None]]:
     """Offset and length of the records; lengths have checksums of their own."""
     at = 0
     while at < file.size:
@@ -107,11 +57,11 @@ def _walk(file: File) -> Iterator[tuple[int, int]]:
         whole = _HEAD.size + length + _TAIL.size
         if whole > min(file.size - at, LARGEST_BYTES):
             raise file.wrong(at, f"expected a record of {whole} bytes, received {file.size - at} to the file's end")
-        yield at, length
+        yield (at, length), None
         at += whole
 
 
-def _item(file: File, place: tuple[int, int], name: str) -> Item:
+def _item(file: File, place: Place, name: str) -> Item:
     """The item in a record; `name` is used if the record has none."""
     at, length = place
     data = file.read(at + _HEAD.size, length + _TAIL.size)
@@ -204,3 +154,14 @@ def _masked_checksum(data: bytes) -> int:
     """CRC-32C, rotated and shifted: a checksum over data that holds checksums would be weak."""
     crc: int = optional_module("google_crc32c", "google-crc32c", "for the checksums of records").value(data)
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+FORMAT = RecordFormat(
+    NAME="tfrecord",
+    pattern=r"-\d{5}-of-\d{5}",
+    walk=_walk,
+    read=_item,
+    label=lambda file, place: _item(file, place, "").label,
+    layout=_layout,
+    problem=_problem,
+)

@@ -1,0 +1,56 @@
+"""How are splits of pixels read? All items have the same size, so places are computed."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netdyno.data.codecs.files import File
+from netdyno.data.item import About, Images, Item, Labels, check_index, check_range
+from netdyno.data.names import number_name
+from netdyno.data.sidecar import check_labels, checked_label
+
+AnyLabels = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PixelArrays:
+    """A split whose images follow each other from byte `images_at`, and its labels from `labels_at`."""
+
+    about: About
+    images: File
+    images_at: int
+    labels: File
+    labels_at: int
+    label_type: str
+
+    def item(self, index: int) -> Item:
+        check_index(index, self.about, self.images.path)
+        images, labels = self._block(index, index + 1)
+        label = checked_label(int(labels[0]), self.about, f"{self.labels.path}, item {index}")
+        return Item(name=number_name(index), label=label, pixels=np.ascontiguousarray(images[0]))
+
+    def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
+        check_range(first, last, self.about, self.images.path)
+        images, labels = self._block(first, last)
+        check_labels(labels, self.about, f"{self.labels.path}, item", first)
+        return images, labels.astype(np.int32)
+
+    def check(self) -> "PixelArrays":
+        """Refuse labels without a class; pixels can be anything."""
+        labels = self._labels(0, self.about.count)
+        check_labels(labels, self.about, f"{self.labels.path}, byte", self.labels_at, labels.itemsize)
+        return self
+
+    def _block(self, first: int, last: int) -> tuple[Images, AnyLabels]:
+        shape = self.about.shape or ()
+        size = math.prod(shape)
+        data = self.images.read(self.images_at + first * size, (last - first) * size)
+        return np.frombuffer(data, np.uint8).reshape(last - first, *shape), self._labels(first, last)
+
+    def _labels(self, first: int, last: int) -> AnyLabels:
+        size = np.dtype(self.label_type).itemsize
+        data = self.labels.read(self.labels_at + first * size, (last - first) * size)
+        return np.frombuffer(data, self.label_type)

@@ -1,0 +1,100 @@
+"""How are splits of records read and written? Their formats differ in how files are named, divided and encoded."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netdyno.data.codecs.files import File
+from netdyno.data.item import SPLITS, About, Item, check_index
+from netdyno.data.names import PackedNames
+from netdyno.data.partial import begin_folder, is_unfinished
+from netdyno.data.sidecar import about_items, checked_label, sidecar_path, sidecar_piece
+from netdyno.data.writer import Layout, SplitWriter
+from netdyno.errors import NetdynoError
+
+Place = Sequence[int]  # where a record lies in its file, the offset first
+Read = Callable[[File, Place, str], Item]  # the name is the record's in an index, or its number
+Walk = Callable[[File], Iterable[tuple[Place, bytes | None]]]  # places with their names, if they have any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Records:
+    """A split of records. A row of `places` is the number of a file, then the place in it."""
+
+    about: About
+    files: tuple[File, ...]
+    places: NDArray[np.int64]
+    read: Read
+    names: PackedNames | None = None
+
+    def item(self, index: int) -> Item:
+        check_index(index, self.about, self.files[0].path)
+        number, *place = self.places[index].tolist()
+        file, name = self.files[number], self.names[index].decode(errors="replace") if self.names else str(index)
+        item = self.read(file, place, name)
+        checked_label(item.label, self.about, f"{file.path}, item {index}, record at byte {place[0]}")
+        if item.pixels is not None and self.about.shape not in (None, item.pixels.shape):
+            received = f"expected pixels {self.about.shape}, received {item.pixels.shape}"
+            raise NetdynoError(f"{file.path}, item {index}: {received}.")
+        return item
+
+
+def places_of(rows: Sequence[Place]) -> NDArray[np.int64]:
+    return np.array(rows, np.int64)
+
+
+def no_problem(_split: str, _names: Sequence[str]) -> None:
+    return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordFormat:
+    """A format of encoded images in files named after the split. `problem` says what is wrong with a set of files."""
+
+    NAME: str
+    pattern: str  # of the names of files, after the split
+    walk: Walk
+    read: Read
+    label: Callable[[File, Place], int]
+    layout: Callable[[str, About], Layout]
+    problem: Callable[[str, Sequence[str]], str | None] = no_problem
+    beside: str = ""  # another file or folder that is written, after the split
+    sidecar: str = ""  # after the split, if it is not the usual one
+
+    def find(self, root: Path) -> Sequence[str]:
+        return [split for split in SPLITS if self._present(root, split) and not is_unfinished(root, self.NAME, split)]
+
+    def open(self, root: Path, split: str) -> Records:
+        """Reads where the records lie, and all labels if no sidecar names the classes."""
+        paths = self._present(root, split)
+        names = [path.name for path in paths]
+        problem = self.problem(split, names) if paths else f"expected a {split} split, received none"
+        if problem:
+            raise NetdynoError(f"{root} ({self.NAME}): {problem}.")
+        files = tuple(map(File, paths))
+        found = [((number, *place), name) for number, file in enumerate(files) for place, name in self.walk(file)]
+        labels = (self.label(files[number], place) for (number, *place), _ in found)
+        return Records(
+            about=about_items(self._sidecar(root, split), len(found), labels),
+            files=files,
+            places=places_of([place for place, _ in found]),
+            read=self.read,
+            names=PackedNames([name for _, name in found if name is not None]) if found and found[0][1] else None,
+        )
+
+    def create(self, root: Path, split: str, about: About) -> SplitWriter:
+        beside = [root / f"{split}{self.beside}"] if self.beside else []
+        folder = begin_folder(root, self.NAME, split, [*self._present(root, split), *beside])
+        head = [sidecar_piece(self._sidecar(root, split), about)]
+        return SplitWriter(folder, about, self.layout(split, about), head)
+
+    def _present(self, root: Path, split: str) -> list[Path]:
+        paths = root.glob(f"{split}*")
+        return sorted(path for path in paths if re.fullmatch(split + self.pattern, path.name) and path.is_file())
+
+    def _sidecar(self, root: Path, split: str) -> Path:
+        return root / f"{split}{self.sidecar}" if self.sidecar else sidecar_path(root, self.NAME, split)
