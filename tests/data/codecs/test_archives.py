@@ -6,14 +6,18 @@ import hashlib
 import io
 import os
 import tarfile
+from dataclasses import replace
 
 import pytest
 
+from netdyno.data.catalog import Content
 from netdyno.data.codecs import archives
 from netdyno.data.codecs.archives import copy_file, md5_of, unpack_gzip, unpack_tar
 from netdyno.errors import NetdynoError
 
 BODY = b"what is wanted" * 100
+DIGEST = hashlib.md5(BODY).hexdigest()
+WANTED = Content(name="wanted", bytes=len(BODY))
 
 
 def _tar(path, *members):
@@ -43,7 +47,7 @@ def test_only_what_was_asked_for_is_unpacked(tmp_path):
     archive = _tar(tmp_path / "a.tar.gz", ("package/data/wanted", BODY), ("package/install.sh", b"rm -rf"))
     into = tmp_path / "into"
     into.mkdir()
-    unpack_tar(archive, {"wanted": len(BODY)}, into)
+    unpack_tar(archive, [WANTED], into)
     assert _files(into) == {"wanted"}
     assert (into / "wanted").read_bytes() == BODY
 
@@ -52,7 +56,7 @@ def test_a_plain_tar_is_read_too(tmp_path):
     packed = _tar(tmp_path / "a.tar.gz", ("wanted", BODY))
     plain = tmp_path / "a.tar"
     plain.write_bytes(gzip.decompress(packed.read_bytes()))
-    unpack_tar(plain, {"wanted": len(BODY)}, tmp_path)
+    unpack_tar(plain, [WANTED], tmp_path)
     assert (tmp_path / "wanted").read_bytes() == BODY
 
 
@@ -75,7 +79,7 @@ def test_a_dangerous_or_wrong_member_is_refused_by_name(tmp_path, member, words)
     into = tmp_path / "deep" / "into"
     into.mkdir(parents=True)
     with pytest.raises(NetdynoError, match=words):
-        unpack_tar(archive, {"wanted": len(BODY)}, into)
+        unpack_tar(archive, [WANTED], into)
     assert _files(tmp_path) == {"a.tar.gz"}
 
 
@@ -83,7 +87,7 @@ def test_a_bomb_ahead_of_the_file_is_refused_before_it_is_unpacked(tmp_path):
     archive = _tar(tmp_path / "a.tar.gz", ("bomb", bytes(50_000_000)), ("wanted", BODY))
     assert archive.stat().st_size < 100_000
     with pytest.raises(NetdynoError, match="at most"):
-        unpack_tar(archive, {"wanted": len(BODY)}, tmp_path)
+        unpack_tar(archive, [WANTED], tmp_path)
     assert not (tmp_path / "wanted").exists()
 
 
@@ -93,7 +97,7 @@ def test_a_name_of_fifty_megabytes_is_refused(tmp_path):
     archive = tmp_path / "a.tar.gz"
     archive.write_bytes(gzip.compress(info.tobuf(tarfile.GNU_FORMAT) + b"n" * 50_000_000))
     with pytest.raises(NetdynoError, match="at most"):
-        unpack_tar(archive, {"wanted": len(BODY)}, tmp_path)
+        unpack_tar(archive, [WANTED], tmp_path)
 
 
 @pytest.mark.parametrize("part", [0.1, 0.5, 0.99])
@@ -102,34 +106,35 @@ def test_an_archive_that_is_cut_off_is_told_as_such(tmp_path, part):
     archive = tmp_path / "cut.tar.gz"
     archive.write_bytes(whole[: int(len(whole) * part)])
     with pytest.raises(NetdynoError, match=r"cut\.tar\.gz"):
-        unpack_tar(archive, {"wanted": 100_000}, tmp_path)
+        unpack_tar(archive, [Content(name="wanted", bytes=100_000)], tmp_path)
 
 
 def test_what_is_no_archive_is_told_as_such(tmp_path):
     (tmp_path / "a.tar.gz").write_bytes(b"<html>not found</html>" * 100)
     with pytest.raises(NetdynoError, match=r"a\.tar\.gz: expected a complete archive"):
-        unpack_tar(tmp_path / "a.tar.gz", {"wanted": 5}, tmp_path)
+        unpack_tar(tmp_path / "a.tar.gz", [Content(name="wanted", bytes=5)], tmp_path)
 
 
 def test_a_gzip_is_unpacked_with_its_digest(tmp_path):
     (tmp_path / "a.gz").write_bytes(gzip.compress(BODY))
-    assert unpack_gzip(tmp_path / "a.gz", tmp_path / "a", len(BODY)) == hashlib.md5(BODY).hexdigest()
-    assert (tmp_path / "a").read_bytes() == BODY
+    unpack_gzip(tmp_path / "a.gz", replace(WANTED, md5=DIGEST), tmp_path)
+    assert (tmp_path / "wanted").read_bytes() == BODY
 
 
 @pytest.mark.parametrize("size_bytes", [len(BODY) - 1, len(BODY) + 1])
 def test_a_gzip_of_another_size_is_refused(tmp_path, size_bytes):
     (tmp_path / "a.gz").write_bytes(gzip.compress(BODY))
     with pytest.raises(NetdynoError, match=r"a\.gz"):
-        unpack_gzip(tmp_path / "a.gz", tmp_path / "a", size_bytes)
+        unpack_gzip(tmp_path / "a.gz", Content(name="a", bytes=size_bytes), tmp_path)
+    assert not (tmp_path / "a").exists()
 
 
 def test_a_damaged_gzip_is_refused(tmp_path):
     data = bytearray(gzip.compress(os.urandom(5000)))
     data[-6] ^= 1  # in the checksum
     (tmp_path / "a.gz").write_bytes(data)
-    with pytest.raises(NetdynoError, match="damaged"):
-        unpack_gzip(tmp_path / "a.gz", tmp_path / "a", 5000)
+    with pytest.raises(NetdynoError, match="cut off or damaged"):
+        unpack_gzip(tmp_path / "a.gz", Content(name="a", bytes=5000), tmp_path)
 
 
 def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
@@ -139,9 +144,18 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "a.gz").write_bytes(gzip.compress(BODY))
     monkeypatch.setattr(archives.os, "fsync", full)
     with pytest.raises(NetdynoError, match="No space left on device"):
-        unpack_gzip(tmp_path / "a.gz", tmp_path / "a", len(BODY))
+        unpack_gzip(tmp_path / "a.gz", WANTED, tmp_path)
 
 
-def test_a_copy_is_told_with_the_digest_of_what_was_copied(tmp_path):
+def test_a_copy_has_the_digest_of_what_was_copied(tmp_path):
     (tmp_path / "a").write_bytes(BODY)
-    assert copy_file(tmp_path / "a", tmp_path / "b") == md5_of(tmp_path / "b") == hashlib.md5(BODY).hexdigest()
+    copy_file(tmp_path / "a", replace(WANTED, md5=DIGEST), tmp_path)
+    assert md5_of(tmp_path / "wanted") == md5_of(tmp_path / "a") == DIGEST
+
+
+@pytest.mark.parametrize("copy", [copy_file, unpack_gzip])
+def test_a_file_with_another_digest_does_not_get_its_name(tmp_path, copy):
+    (tmp_path / "a").write_bytes(BODY if copy is copy_file else gzip.compress(BODY))
+    with pytest.raises(NetdynoError, match=f"with the MD5 {'0' * 32}, received 1,400 with {DIGEST}"):
+        copy(tmp_path / "a", replace(WANTED, md5="0" * 32), tmp_path)
+    assert _files(tmp_path) == {"a"}

@@ -1,87 +1,93 @@
-"""How are files unpacked from an untrusted archive? Only those requested, and no more bytes than expected."""
+"""How are files unpacked from an untrusted archive? Only those published, and only if every byte is as published."""
 
 import gzip
 import hashlib
-import io
 import os
 import tarfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
+from netdyno.data.catalog import Content
+from netdyno.data.codecs.files import as_one_line
 from netdyno.errors import NetdynoError
 
 BLOCK_BYTES = 1 << 20
-SLACK_BYTES = 1 << 20  # for headers, and for files that were not requested
+SLACK_BYTES = 1 << 20  # for headers, and for files that are not published
 
 
-def unpack_tar(archive: Path, wanted: Mapping[str, int], into: Path) -> None:
-    """Unpack the files in `wanted` (name without folders: size in bytes) from a tar, compressed or not.
+def unpack_tar(archive: Path, wanted: Iterable[Content], into: Path) -> None:
+    """Unpack files from a tar, compressed or not, wherever in it they are.
 
     Paths that lead out of the archive, links, devices, and an archive that is much larger than the wanted files are
     refused, although nothing else would be written.
     """
-    missing = dict(wanted)
-    limit = 2 * sum(wanted.values()) + SLACK_BYTES
-    with _as_one_line(archive), _opened(archive, limit) as tar:
+    missing = {content.name: content for content in wanted}
+    limit = 2 * sum(content.bytes for content in missing.values()) + SLACK_BYTES
+    with _damage_as_one_line(archive), _opened(archive, limit) as tar:
         for member in tar:
             _refuse_dangerous(archive, member)
             name = Path(member.name).name
             if member.isfile() and name in missing:
-                _check_size(f"'{member.name}' in {archive}", missing.pop(name), member.size)
-                _write_member(tar, member, into / name)
+                stream = cast(IO[bytes], tar.extractfile(member))
+                _save(stream, missing.pop(name), into, f"'{member.name}' in {archive}")
     if missing:
         raise NetdynoError(f"{archive}: expected a file '{min(missing)}' in it, received an archive without one.")
 
 
-def unpack_gzip(packed: Path, into: Path, size_bytes: int) -> str:
-    """Unpack a file of this size; returns its MD5."""
-    with _as_one_line(packed), _Limited(cast(IO[bytes], gzip.open(packed)), size_bytes, packed) as stream:
-        digest = _copy(stream, into)
-    _check_size(f"{packed} unpacked", size_bytes, into.stat().st_size)
-    return digest
+def unpack_gzip(packed: Path, content: Content, into: Path) -> None:
+    with _damage_as_one_line(packed), gzip.open(packed) as stream:
+        _save(cast(IO[bytes], stream), content, into, str(packed))
 
 
-def copy_file(path: Path, into: Path) -> str:
-    """Copy a file, durably; returns its MD5."""
-    with _as_one_line(path), path.open("rb") as stream:
-        return _copy(stream, into)
+def copy_file(path: Path, content: Content, into: Path) -> None:
+    with as_one_line(path), path.open("rb") as stream:
+        _save(stream, content, into, str(path))
 
 
 def md5_of(path: Path) -> str:
     """The digest that is published with datasets: against damage, not against forgery."""
-    with _as_one_line(path), path.open("rb") as stream:
+    with as_one_line(path), path.open("rb") as stream:
         return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
-class _Limited(io.RawIOBase):
+def _save(stream: IO[bytes], content: Content, into: Path, origin: str) -> None:
+    """Write a file durably. It gets its name if it is what was published, as far as a digest is known."""
+    draft, digest, size = into / f"{content.name}.partial", hashlib.md5(usedforsecurity=False), 0
+    with draft.open("wb") as out:
+        while size <= content.bytes and (data := stream.read(BLOCK_BYTES)):
+            digest.update(data)
+            size += out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+    if size != content.bytes or content.md5 not in ("", digest.hexdigest()):
+        draft.unlink()
+        expected = f"{content.bytes:,} bytes" + (f" with the MD5 {content.md5}" if size == content.bytes else "")
+        raise NetdynoError(f"{origin}: expected {expected}, received {size:,} with {digest.hexdigest()}.")
+    draft.rename(into / content.name)
+
+
+@dataclass(slots=True)
+class _Limited:
     """A stream that refuses to return more than `limit` bytes, against decompression bombs."""
 
-    def __init__(self, stream: IO[bytes], limit: int, archive: Path) -> None:
-        self._stream = stream
-        self._left = limit
-        self._limit = limit
-        self._archive = archive
+    stream: IO[bytes]
+    limit: int
+    archive: Path
+    received: int = 0
 
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        wanted = min(size if size >= 0 else BLOCK_BYTES, BLOCK_BYTES)
-        data = self._stream.read(wanted)
-        self._left -= len(data)
-        if self._left < 0:
+    def read(self, size: int) -> bytes:
+        data = self.stream.read(size)
+        self.received += len(data)
+        if self.received > self.limit:
             raise NetdynoError(
-                f"{self._archive}: expected at most {self._limit:,} bytes in it, received more.",
+                f"{self.archive}: expected at most {self.limit:,} bytes in it, received more.",
                 hint="This is not the archive it claims to be.",
             )
         return data
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()
 
 
 @contextmanager
@@ -91,54 +97,23 @@ def _opened(archive: Path, limit: int) -> Iterator[tarfile.TarFile]:
         compressed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
         plain = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if compressed else file
-        stream = cast(IO[bytes], _Limited(plain, limit, archive))
-        with tarfile.open(fileobj=stream, mode="r|") as tar:
+        with tarfile.open(fileobj=cast(IO[bytes], _Limited(plain, limit, archive)), mode="r|") as tar:
             yield tar
 
 
 def _refuse_dangerous(archive: Path, member: tarfile.TarInfo) -> None:
-    parts = Path(member.name).parts
-    if member.name.startswith("/") or ".." in parts:
+    if member.name.startswith("/") or ".." in Path(member.name).parts:
         raise NetdynoError(f"{archive}: expected paths inside the archive, received '{member.name}'.")
     if not (member.isfile() or member.isdir()):
         kind = "link" if member.islnk() or member.issym() else "device"
         raise NetdynoError(f"{archive}: expected files and folders, received the {kind} '{member.name}'.")
 
 
-def _check_size(what: str, expected: int, received: int) -> None:
-    if expected != received:
-        raise NetdynoError(f"{what}: expected {expected:,} bytes, received {received:,}.")
-
-
-def _write_member(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> None:
-    stream = tar.extractfile(member)
-    if stream is None:
-        raise NetdynoError(f"'{member.name}': expected a file in the archive, received something else.")
-    draft = path.with_name(f"{path.name}.partial")
-    _copy(stream, draft)
-    _check_size(f"'{member.name}' as unpacked", member.size, draft.stat().st_size)
-    draft.rename(path)
-
-
-def _copy(stream: IO[bytes] | io.RawIOBase, path: Path) -> str:
-    digest = hashlib.md5(usedforsecurity=False)
-    with path.open("wb") as out:
-        while data := stream.read(BLOCK_BYTES):
-            digest.update(data)
-            out.write(data)
-        out.flush()
-        os.fsync(out.fileno())
-    return digest.hexdigest()
-
-
 @contextmanager
-def _as_one_line(archive: Path) -> Iterator[None]:
-    """Turn errors of the standard library and of the operating system into one line that names the file."""
-    try:
-        yield
-    except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError) as error:
-        raise NetdynoError(
-            f"{archive}: expected a complete archive, received one that is cut off or damaged ({error})."
-        ) from error
-    except OSError as error:
-        raise NetdynoError(f"{error.filename or archive}: {error.strerror or error}.") from error
+def _damage_as_one_line(archive: Path) -> Iterator[None]:
+    with as_one_line(archive):
+        try:
+            yield
+        except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError) as error:
+            expected = "expected a complete archive, received one that is cut off or damaged"
+            raise NetdynoError(f"{archive}: {expected} ({error}).") from error

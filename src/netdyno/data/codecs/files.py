@@ -6,6 +6,8 @@ import os
 import stat
 import threading
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,15 @@ def read_whole(path: str) -> bytes:
     if len(data) != size:
         raise NetdynoError(f"{path}: expected {size} bytes, received {len(data)}.")
     return data
+
+
+@contextmanager
+def as_one_line(path: Path, doing: str = "", hint: str = "") -> Iterator[None]:
+    """Turn an error of the operating system into one line that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise NetdynoError(f"{error.filename or path}: {doing}{error.strerror or error}.", hint=hint) from error
 
 
 class File:
