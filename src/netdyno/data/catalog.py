@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from netdyno.data.drawn import class_names
-from netdyno.data.item import About
+from netdyno.data.item import About, times
 from netdyno.errors import NetdynoError, unknown
 
 SHAPES = "shapes"
@@ -75,21 +75,15 @@ def find_dataset(name: str) -> Dataset:
 
 def check_about(dataset: Dataset, split: str, found: About) -> None:
     """Refuse what cannot be this dataset or a part of it."""
-    expected = dataset.about(split)
-    if found.shape is not None and found.shape != expected.shape and dataset.files:
-        raise _other(dataset, split, f"images of {_times(expected.shape)}", _times(found.shape))
-    if len(found.classes) > len(expected.classes):
-        raise _other(dataset, split, f"at most {len(expected.classes)} classes", str(len(found.classes)))
-    if found.count > expected.count:
-        raise _other(dataset, split, f"at most {expected.count:,} images", f"{found.count:,}")
-
-
-def _other(dataset: Dataset, split: str, expected: str, received: str) -> NetdynoError:
-    return NetdynoError(f"{dataset.name}, {split}: expected {expected}, received {received}.")
-
-
-def _times(shape: tuple[int, int, int] | None) -> str:
-    return "×".join(map(str, shape or ()))
+    expected, wrong = dataset.about(split), ""
+    if found.shape not in (None, expected.shape) and dataset.files:
+        wrong = f"images of {times(expected.shape)}, received {times(found.shape)}"
+    elif len(found.classes) > len(expected.classes):
+        wrong = f"at most {len(expected.classes)} classes, received {len(found.classes)}"
+    elif found.count > expected.count:
+        wrong = f"at most {expected.count:,} images, received {found.count:,}"
+    if wrong:
+        raise NetdynoError(f"{dataset.name}, {split}: expected {wrong}.")
 
 
 def _drawn(name: str, like: Dataset) -> Dataset:

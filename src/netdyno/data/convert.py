@@ -1,5 +1,6 @@
 """How is a split converted? On all cores, in order, in constant memory; the same command continues after a crash."""
 
+import functools
 import math
 import multiprocessing
 import os
@@ -17,7 +18,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from netdyno.data.formats.registry import format_to_write
-from netdyno.data.item import About, Images, Item, Labels, PixelSource, Source, Writer
+from netdyno.data.item import About, Images, Item, Labels, PixelSource, Source, Writer, times
 from netdyno.data.recipe import Recipe, about_to_write
 from netdyno.data.writer import PixelWriter
 from netdyno.errors import NetdynoError
@@ -30,6 +31,7 @@ WRITE_BYTES = 1 << 23
 WRITE_EVERY_S = 0.5
 
 Progress = Callable[[int, float], None]  # items done, items per second
+Submit = Callable[[int, int], Future[list[Item]]]  # of the items from the first to before the last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +81,8 @@ def convert(recipe: Recipe, writer: Writer, processes: int, progress: Progress) 
     Whatever stops it (Ctrl-C, a bad item, a full disk), no process is left and what `done` counts is safe.
     """
     begun_at, count, start = writer.done, recipe.about.count, time.monotonic()
-    if begun_at > count:
-        raise NetdynoError(f"expected at most {count} items written, received a writer that has {begun_at}.")
-    with _pool(recipe, processes, count - begun_at) as pool:
-        for items in _batches(_chunks(pool, processes, range(begun_at, count, _chunk_items(recipe)))):
+    with _pool(recipe, processes, count - begun_at) as submit:
+        for items in _batches(_chunks(submit, processes, range(begun_at, count, _chunk_items(recipe)))):
             writer.write(items)
             progress(writer.done, (writer.done - begun_at) / max(time.monotonic() - start, 1e-9))
     if writer.done != count:
@@ -107,12 +107,11 @@ def blocks(source: PixelSource, first: int) -> Iterator[tuple[Images, Labels]]:
     step = max(1, BLOCK_BYTES // math.prod(source.about.shape or (1,)))
     bounds = [(begin, min(begin + step, count)) for begin in range(first, count, step)]
     with ThreadPoolExecutor(1) as reader:
-        coming = [reader.submit(source.pixels, *bound) for bound in bounds[:1]]
+        coming = deque(reader.submit(source.pixels, *bound) for bound in bounds[:1])
         for bound in bounds[1:]:
             coming.append(reader.submit(source.pixels, *bound))
-            yield coming.pop(0).result()
-        for last in coming:
-            yield last.result()
+            yield coming.popleft().result()
+        yield from (last.result() for last in coming)
 
 
 def _check_same(there: About, wanted: About, where: Path) -> None:
@@ -125,8 +124,7 @@ def _check_same(there: About, wanted: About, where: Path) -> None:
 
 
 def _words(about: About) -> str:
-    shape = f" of {'×'.join(map(str, about.shape))}" if about.shape else ""
-    return f"{about.count:,} images{shape}"
+    return f"{about.count:,} images" + (f" of {times(about.shape)}" if about.shape else "")
 
 
 def _check_room(recipe: Recipe, done: int, folder: Path) -> None:
@@ -144,11 +142,11 @@ def _chunk_items(recipe: Recipe) -> int:
     return max(1, min(CHUNK, CHUNK_BYTES // max(1, _bytes_of(recipe.item(0)))))
 
 
-def _chunks(pool: "_Pool", processes: int, starts: range) -> Iterator[list[Item]]:
+def _chunks(submit: Submit, processes: int, starts: range) -> Iterator[list[Item]]:
     """Chunks in order, of which a bounded number is in flight."""
     waiting: deque[Future[list[Item]]] = deque()
     for first in starts:
-        waiting.append(pool.submit(first, min(first + starts.step, starts.stop)))
+        waiting.append(submit(first, min(first + starts.step, starts.stop)))
         if len(waiting) >= AHEAD * processes:
             yield waiting.popleft().result()
     while waiting:
@@ -173,27 +171,14 @@ def _bytes_of(item: Item) -> int:
     return len(item.encoded) if item.encoded is not None else item.pixels.nbytes if item.pixels is not None else 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Pool:
-    executor: Executor
-    make: Callable[[int, int], list[Item]]
-
-    def submit(self, first: int, last: int) -> "Future[list[Item]]":
-        return self.executor.submit(self.make, first, last)
-
-
 @contextmanager
-def _pool(recipe: Recipe, processes: int, count: int) -> Iterator[_Pool]:
+def _pool(recipe: Recipe, processes: int, count: int) -> Iterator[Submit]:
     """Processes if images are decoded or encoded; threads if they are only read."""
-    executor: Executor
-    if recipe.is_work and processes > 1 and count > CHUNK:
-        executor = _started_processes(recipe, processes)
-        pool = _Pool(executor, _make)
-    else:
-        executor = ThreadPoolExecutor(processes)
-        pool = _Pool(executor, lambda first, last: [recipe.item(index) for index in range(first, last)])
+    parallel = recipe.is_work and processes > 1 and count > CHUNK
+    executor = _started_processes(recipe, processes) if parallel else ThreadPoolExecutor(processes)
+    make: Callable[[int, int], list[Item]] = _make if parallel else functools.partial(_items, recipe)
     try:
-        yield pool
+        yield lambda first, last: executor.submit(make, first, last)
     except BrokenProcessPool as error:
         raise NetdynoError(
             "a process that decodes or encodes images was killed; perhaps memory ran out.",
@@ -201,6 +186,10 @@ def _pool(recipe: Recipe, processes: int, count: int) -> Iterator[_Pool]:
         ) from error
     finally:
         executor.shutdown(cancel_futures=True)
+
+
+def _items(recipe: Recipe, first: int, last: int) -> list[Item]:
+    return [recipe.item(index) for index in range(first, last)]
 
 
 def _started_processes(recipe: Recipe, processes: int) -> Executor:
@@ -237,4 +226,4 @@ def _end_with_parent() -> None:
 def _make(first: int, last: int) -> list[Item]:
     if _recipe is None:
         raise RuntimeError("a process of the pool received items before its recipe")
-    return [_recipe.item(index) for index in range(first, last)]
+    return _items(_recipe, first, last)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.data.item import About, Item, Pixels
+from netdyno.data.item import About, Item, Pixels, check_index
 from netdyno.errors import NetdynoError
 
 Whole = NDArray[np.int64]
@@ -44,8 +44,7 @@ class Shapes:
             raise NetdynoError(f"expected a split of {' or '.join(SPLIT_SEEDS)}, received '{self.split}'.")
 
     def item(self, index: int) -> Item:
-        if not 0 <= index < self.about.count:
-            raise NetdynoError(f"expected an item from 0 to {self.about.count - 1}, received {index}.")
+        check_index(index, self.about, self.split)
         draw = _seeded(_mixed(self.seed, SPLIT_SEEDS[self.split], index))
         label = int(draw.randint(len(self.about.classes)))
         return Item(name=str(index), label=label, pixels=_drawn(draw, label, self.about))

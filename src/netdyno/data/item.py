@@ -108,6 +108,11 @@ class Subset:
         return self.source.item(index * self.source.about.count // self.about.count)
 
 
+def times(shape: Sequence[int] | None) -> str:
+    """A shape in words, as 28×28×1."""
+    return "×".join(map(str, shape or ()))
+
+
 def subset_of(source: Source, count: int) -> Subset:
     if not 1 <= count <= source.about.count:
         raise NetdynoError(f"count: expected from 1 to the {source.about.count:,} there are, received {count:,}.")

@@ -10,12 +10,13 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from netdyno.data.codecs.files import as_one_line
 from netdyno.errors import NetdynoError
 
 LOG = "progress.jsonl"
@@ -45,7 +46,7 @@ class PartialSplit:
         self.sizes: dict[str, int] = {}  # of the files that may grow
         self._folder, self._clock = folder, clock
         self._unsynced: set[str] = set()
-        with _as_one_line(folder, 0):
+        with _safely(folder, 0):
             self._log = _Log(folder, facts)
             self._continue()
         self._synced_at = clock()
@@ -54,7 +55,7 @@ class PartialSplit:
         """Append the pieces, which hold `items` items. If that fails, nothing of them stays."""
         grown: dict[str, int] = {}
         whole: dict[str, int] = {}
-        with _as_one_line(self._folder, self.done):
+        with _safely(self._folder, self.done):
             try:
                 for piece in pieces:
                     self._put(piece, whole if piece.whole else grown)
@@ -70,7 +71,7 @@ class PartialSplit:
 
     def sync(self) -> None:
         """Wait until the disk has everything."""
-        with _as_one_line(self._folder, self.done):
+        with _safely(self._folder, self.done):
             if len(self._unsynced) > FILES_SYNCED_ONE_BY_ONE:
                 os.sync()
             else:
@@ -83,7 +84,7 @@ class PartialSplit:
     def finish(self) -> None:
         """Move everything beside the folder and remove it. Until the log is gone, readers see no split."""
         self.sync()
-        with _as_one_line(self._folder, self.done):
+        with _safely(self._folder, self.done):
             for path in sorted(self._folder.iterdir()):
                 if path.name != LOG:
                     os.rename(path, self._folder.parent / path.name)
@@ -257,16 +258,9 @@ def sync_path(path: Path) -> None:
     os.close(descriptor)
 
 
-@contextmanager
-def _as_one_line(path: Path, done: int) -> Iterator[None]:
-    """Turn an error of the operating system into one line."""
-    try:
-        yield
-    except OSError as error:
-        raise NetdynoError(
-            f"{error.filename or path}: cannot write: {error.strerror or error}. {done} items are safe.",
-            hint="Once that is fixed, the same command continues after them.",
-        ) from error
+def _safely(folder: Path, done: int) -> AbstractContextManager[None]:
+    hint = f"{done} items are safe. Once that is fixed, the same command continues after them."
+    return as_one_line(folder, "cannot write: ", hint)
 
 
 def _opened(path: Path, is_new: bool) -> int:

@@ -1,7 +1,6 @@
 """Where are datasets on this machine, and in which formats?"""
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,14 +60,6 @@ def _distance(place: Present, dataset: Dataset) -> tuple[bool, bool, bool]:
 
 def _find_bytes(folder: Path) -> int | None:
     """The size of all files; None for a link to a folder of the user, which may hold a million of them."""
-    return None if folder.is_symlink() else sum(entry.stat().st_size for entry in _files(folder))
-
-
-def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """The files in a folder and below; links are not followed."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                yield from _files(Path(entry.path))
-            elif entry.is_file(follow_symlinks=False):
-                yield entry
+    if folder.is_symlink():
+        return None
+    return sum(os.lstat(f"{parent}/{name}").st_size for parent, _, names in os.walk(folder) for name in names)

@@ -7,7 +7,7 @@ import numpy as np
 
 from netdyno.data.codecs.images import encoded_of, pixels_of, size_of
 from netdyno.data.formats.registry import needs_pixels, takes_pixels
-from netdyno.data.item import About, Item, Pixels, Source
+from netdyno.data.item import About, Item, Pixels, Source, times
 from netdyno.errors import NetdynoError
 
 SAMPLED = 64  # images that decide whether a split is grey
@@ -107,7 +107,7 @@ def _shape_of(item: Item) -> tuple[int, int, int]:
 
 
 def _other_shape(index: int, item: Item, pixels: Pixels, about: About) -> NetdynoError:
-    expected, received = ("×".join(map(str, shape)) for shape in (about.shape or (), pixels.shape))
+    expected, received = times(about.shape), times(pixels.shape)
     return NetdynoError(
         f"item {index} (image {item.name}): expected {expected} pixels as the first image has, received {received}.",
         hint="Cut all to one size with --size N.",

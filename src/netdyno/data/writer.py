@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.codecs.images import pixels_of
-from netdyno.data.item import About, Images, Item, Labels, Pixels
+from netdyno.data.item import About, Images, Item, Labels, Pixels, times
 from netdyno.data.partial import PartialSplit, Piece
 from netdyno.data.sidecar import checked_label
 from netdyno.errors import NetdynoError
@@ -81,8 +81,8 @@ class PixelWriter(SplitWriter):
     def _pixels(self, item: Item) -> Pixels:
         pixels = pixels_of(item, self._shape[2])
         if pixels.shape != self._shape:
-            expected, received = ("×".join(map(str, shape)) for shape in (self._shape, pixels.shape))
-            raise NetdynoError(f"image {item.name}: expected {expected} pixels, received {received}.")
+            received = f"{times(self._shape)} pixels, received {times(pixels.shape)}"
+            raise NetdynoError(f"image {item.name}: expected {received}.")
         return pixels
 
 

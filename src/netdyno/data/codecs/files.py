@@ -35,12 +35,15 @@ def read_whole(path: str) -> bytes:
 
 
 @contextmanager
-def as_one_line(path: Path, doing: str = "", hint: str = "") -> Iterator[None]:
+def as_one_line(
+    path: Path, doing: str = "", hint: str = "", errors: tuple[type[Exception], ...] = (OSError,)
+) -> Iterator[None]:
     """Turn an error of the operating system into one line that names the file."""
     try:
         yield
-    except OSError as error:
-        raise NetdynoError(f"{error.filename or path}: {doing}{error.strerror or error}.", hint=hint) from error
+    except errors as error:
+        named, reason = getattr(error, "filename", None) or path, getattr(error, "strerror", None) or error
+        raise NetdynoError(f"{named}: {doing}{reason}.", hint=hint) from error
 
 
 class File:

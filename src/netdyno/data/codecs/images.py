@@ -43,10 +43,7 @@ def encoded_of(item: Item) -> bytes:
     """The image file as it is; pixels become a PNG."""
     if item.encoded is not None:
         return item.encoded
-    if item.pixels is None or not _is_image(item.pixels):
-        received = "none" if item.pixels is None else f"{item.pixels.dtype} {item.pixels.shape}"
-        raise NetdynoError(f"image {item.name}: expected uint8 pixels of 1 or 3 channels, received {received}.")
-    return _png(item.pixels)
+    return _png(_checked_pixels(item.pixels, item.name))
 
 
 def size_of(encoded: bytes, name: str = "an image") -> tuple[int, int, int]:
@@ -121,24 +118,24 @@ def _array(image: Any, channels: int) -> Pixels:
 
 
 def _converted(pixels: Pixels, channels: int, name: str) -> Pixels:
-    if not _is_image(pixels):
-        raise NetdynoError(
-            f"image {name}: expected uint8 pixels of 1 or 3 channels, received {pixels.dtype} {pixels.shape}."
-        )
-    if pixels.shape[2] == channels:
+    if _checked_pixels(pixels, name).shape[2] == channels:
         return pixels
     if channels == 3:
         return np.repeat(pixels, 3, axis=2)
-    return np.asarray(_pillow(pixels).convert("L"))[:, :, None]
+    return np.asarray(_library().fromarray(np.ascontiguousarray(pixels)).convert("L"))[:, :, None]
 
 
-def _is_image(pixels: Pixels) -> bool:
-    return pixels.dtype == np.uint8 and pixels.ndim == 3 and pixels.size > 0 and pixels.shape[2] in _MODES
-
-
-def _pillow(pixels: Pixels) -> Any:
-    flat = pixels[:, :, 0] if pixels.shape[2] == 1 else pixels
-    return _library().fromarray(np.ascontiguousarray(flat))
+def _checked_pixels(pixels: Pixels | None, name: str) -> Pixels:
+    if (
+        pixels is None
+        or pixels.dtype != np.uint8
+        or pixels.ndim != 3
+        or not pixels.size
+        or pixels.shape[2] not in _MODES
+    ):
+        received = "none" if pixels is None else f"{pixels.dtype} {pixels.shape}"
+        raise NetdynoError(f"image {name}: expected uint8 pixels of 1 or 3 channels, received {received}.")
+    return pixels
 
 
 def _library() -> ModuleType:

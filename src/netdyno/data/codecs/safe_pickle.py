@@ -43,56 +43,32 @@ def text_of(value: Any) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else str(value)
 
 
-class NotedArray:
-    """An array as a pickle describes it."""
+class Noted:
+    """A function or class of NumPy that a pickle names, or what a call of it would make: descriptions are kept."""
 
-    __slots__ = ("_state",)
+    __slots__ = ("_name", "arguments", "state")
 
-    def __init__(self) -> None:
-        self._state: Any = None
+    def __init__(self, name: str, arguments: tuple[Any, ...] | None = None) -> None:
+        self._name, self.arguments, self.state = name, arguments, None
+
+    def __call__(self, *arguments: Any) -> "Noted":
+        if self._name == "ndarray" or self.arguments is not None or not arguments:
+            raise NetdynoError(f"expected a pickle of plain values and arrays, received a call of {self._name}.")
+        return Noted(self._name, arguments)
 
     def __setstate__(self, state: Any) -> None:
-        self._state = state
+        if self.arguments is None:
+            raise NetdynoError(f"expected a pickle of plain values and arrays, received a change of {self._name}.")
+        self.state = state
 
     def find_bytes(self) -> NDArray[np.uint8] | None:
         """The array, if it is one of bytes whose shape fits them."""
-        match self._state:
-            case (int(), tuple(shape), _NotedType() as kind, is_fortran, bytes(raw)):
+        match self.state:
+            case (int(), tuple(shape), Noted(arguments=(kind, *_)), is_fortran, bytes(raw)):
                 whole = all(type(n) is int and n > 0 for n in shape) and math.prod(shape) == len(raw)
-                if whole and kind.name == "u1" and not is_fortran:
+                if whole and text_of(kind) == "u1" and not is_fortran:
                     return np.frombuffer(raw, np.uint8).reshape(shape)
         return None
-
-
-class _NotedType:
-    """A type of numbers as a pickle names it."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: Any) -> None:
-        self.name = text_of(name)
-
-    def __setstate__(self, state: Any) -> None:
-        """Byte order and the like: nothing that a type of one byte has."""
-
-
-class _Builder:
-    """Stands for functions and classes of NumPy; a call keeps the description it is given."""
-
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __call__(self, *arguments: Any) -> NotedArray | _NotedType:
-        if self._name == "dtype" and arguments:
-            return _NotedType(arguments[0])
-        if self._name == "_reconstruct":
-            return NotedArray()
-        raise NetdynoError(f"expected a pickle of plain values and arrays, received a call of {self._name}.")
-
-    def __setstate__(self, state: Any) -> None:
-        raise NetdynoError(f"expected a pickle of plain values and arrays, received a change of {self._name}.")
 
 
 _KNOWN = {
@@ -112,9 +88,8 @@ class _Reader(pickle._Unpickler):
         for code in (getattr(pickle, name)[0] for name in _INSTRUCTIONS.split())
     }
 
-    def find_class(self, module: str, name: str) -> _Builder:
+    def find_class(self, module: str, name: str) -> Noted:
         if (module, name) not in _KNOWN:
-            raise NetdynoError(
-                f"expected a pickle of plain values and arrays, received one that asks for {module}.{name}."
-            )
-        return _Builder(name)
+            received = f"one that asks for {module}.{name}"
+            raise NetdynoError(f"expected a pickle of plain values and arrays, received {received}.")
+        return Noted(name)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import IO, cast
 
 from netdyno.data.codecs.files import File
-from netdyno.errors import NetdynoError
 
 _HEADER = struct.Struct("100s8s8s8s12s12s8s1s100s6s")  # name, mode, owners, size, time, checksum, type, link, magic
 _ZEROS = bytes(tarfile.BLOCKSIZE)
@@ -75,20 +74,17 @@ class _Headers:
 
 def _check(archive: File, member: tarfile.TarInfo) -> None:
     """Refuse what is no plain file or folder inside the archive."""
-    name, left = member.name, archive.size - member.offset_data
+    name, left, wrong = member.name, archive.size - member.offset_data, ""
     if "size" in member.pax_headers:
-        raise _wrong(archive, member, f"expected a plain file, received {name!r} in a form that is not read")
-    if not (member.isfile() or member.isdir()) or member.issparse():
-        kind = member.type.decode(errors="replace")
-        raise _wrong(archive, member, f"expected a file, received {name!r}, a link or device (type {kind!r})")
-    if name.startswith("/") or ".." in name.split("/"):
-        raise _wrong(archive, member, f"expected a name inside the archive, received {name!r}")
-    if not 0 <= member.size <= left:
-        raise _wrong(archive, member, f"expected {member.size} bytes of {name!r}, received {left}")
-
-
-def _wrong(archive: File, member: tarfile.TarInfo, what: str) -> NetdynoError:
-    return archive.wrong(member.offset, what)
+        wrong = f"a plain file, received {name!r} in a form that is not read"
+    elif not (member.isfile() or member.isdir()) or member.issparse():
+        wrong = f"a file, received {name!r}, a link or device (type {member.type.decode(errors='replace')!r})"
+    elif name.startswith("/") or ".." in name.split("/"):
+        wrong = f"a name inside the archive, received {name!r}"
+    elif not 0 <= member.size <= left:
+        wrong = f"{member.size} bytes of {name!r}, received {left}"
+    if wrong:
+        raise archive.wrong(member.offset, f"expected {wrong}")
 
 
 def _check_end(archive: File, end: int) -> None:

@@ -4,6 +4,7 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File, GzipFile
-from netdyno.data.codecs.safe_pickle import NotedArray, read_pickle, text_of
+from netdyno.data.codecs.safe_pickle import Noted, read_pickle, text_of
 from netdyno.data.codecs.tar import members
 from netdyno.data.item import SPLITS, About, Item, check_index
 from netdyno.data.names import number_name
@@ -43,7 +44,9 @@ def open(root: Path, split: str) -> "PickledCifar":
     for place, batch in zip(places, batches, strict=True):
         for index, label in enumerate(batch.labels):
             checked_label(label, about, f"{place.path}, item {index}")
-    return PickledCifar(about=about, places=places, starts=_starts(batches))
+    return PickledCifar(
+        about=about, places=places, starts=tuple(accumulate((len(batch.labels) for batch in batches[:-1]), initial=0))
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,11 +112,6 @@ def _place(files: Mapping[str, Place], name: str, root: Path) -> Place:
     return files[name]
 
 
-def _starts(batches: Sequence[_Batch]) -> tuple[int, ...]:
-    counts = [len(batch.labels) for batch in batches]
-    return tuple(sum(counts[:number]) for number in range(len(counts)))
-
-
 def _unpickled(place: Place) -> dict[str, Any]:
     if place.size > _LARGEST_BYTES:
         raise NetdynoError(f"{place.path}: expected at most {_LARGEST_BYTES:,} bytes, received {place.size:,}.")
@@ -132,11 +130,9 @@ def _classes(files: Mapping[str, Place], root: Path) -> tuple[str, ...]:
 def _batch(place: Place) -> _Batch:
     pickled = _unpickled(place)
     data, labels, names = (pickled.get(key) for key in ("data", "labels", "filenames"))
-    planes = data.find_bytes() if isinstance(data, NotedArray) else None
+    planes = data.find_bytes() if isinstance(data, Noted) else None
     if planes is None or planes.ndim != 2 or planes.shape[1] != math.prod(SHAPE):
-        raise NetdynoError(
-            f"{place.path}: expected data of items × {math.prod(SHAPE)} bytes, received another array."
-        )
+        raise NetdynoError(f"{place.path}: expected data of items × {math.prod(SHAPE)} bytes, received other data.")
     if not isinstance(labels, list) or len(labels) != len(planes) or not all(type(label) is int for label in labels):
         raise NetdynoError(f"{place.path}: expected {len(planes)} labels, one for each image, received others.")
     if names is not None and (not isinstance(names, list) or len(names) != len(planes)):

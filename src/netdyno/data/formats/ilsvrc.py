@@ -14,7 +14,7 @@ from netdyno.data.codecs.tar import members
 from netdyno.data.formats.records import Place, Records, places_of
 from netdyno.data.item import About, Item
 from netdyno.data.names import PackedNames
-from netdyno.data.sidecar import checked_label
+from netdyno.data.sidecar import check_labels
 from netdyno.errors import NetdynoError
 
 NAME = "ilsvrc"
@@ -140,11 +140,9 @@ def _lines(path: Path) -> list[str]:
 
 def _ranks(path: Path, lines: Sequence[str], classes: tuple[str, ...]) -> NDArray[np.int32]:
     ranks = {name: rank for rank, name in enumerate(classes)}
-    for number, line in enumerate(lines, 1):
-        if line not in ranks:
-            raise NetdynoError(
-                f"{path}, line {number}: expected one of {len(classes)} WNIDs, received {line[:40]!r}."
-            )
+    odd = next(((number, line) for number, line in enumerate(lines, 1) if line not in ranks), None)
+    if odd:
+        raise NetdynoError(f"{path}, line {odd[0]}: expected one of {len(ranks)} WNIDs, received {odd[1][:40]!r}.")
     return np.array([ranks[line] for line in lines], np.int32)
 
 
@@ -155,13 +153,10 @@ def _numbered(path: Path, lines: Sequence[str], known: tuple[str, ...]) -> tuple
             hint=f"Write the WNID of each image, a line each, into {OWN_LABELS}.",
         )
     first = 1 if path.name == KIT_LABELS else 0
-    numbers = [_number(path, number, line) - first for number, line in enumerate(lines, 1)]
-    classes = known or tuple(str(number + first) for number in range(max(numbers) + 1))
-    labels = [
-        checked_label(label, About(count=len(lines), classes=classes), f"{path}, line {number}")
-        for number, label in enumerate(numbers, 1)
-    ]
-    return classes, np.array(labels, np.int32)
+    labels = np.array([_number(path, number, line) - first for number, line in enumerate(lines, 1)], np.int32)
+    classes = known or tuple(str(number + first) for number in range(labels.max() + 1))
+    check_labels(labels, About(count=len(lines), classes=classes), f"{path}, line", 1)
+    return classes, labels
 
 
 def _number(path: Path, number: int, line: str) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.data.codecs.files import read_whole
+from netdyno.data.codecs.files import as_one_line, read_whole
 from netdyno.data.codecs.images import check_complete, encoded_of
 from netdyno.data.item import SPLITS, About, Item, check_index
 from netdyno.data.names import IMAGE_SUFFIXES, PackedNames, number_name, suffixes_of
@@ -122,11 +122,9 @@ def _safe(name: str) -> str:
 
 def _make_folders(folder: Path, names: Sequence[str]) -> None:
     """Also for classes without images, so that every reader counts the same classes."""
-    try:
+    with as_one_line(folder, "cannot make a folder: "):
         for name in names:
             (folder / name).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise NetdynoError(f"{error.filename}: cannot make a folder: {error.strerror}.") from error
 
 
 def _find_folder(root: Path, split: str) -> Path | None:

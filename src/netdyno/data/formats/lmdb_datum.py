@@ -7,7 +7,7 @@ import functools
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.data.codecs.files import File
+from netdyno.data.codecs.files import File, as_one_line
 from netdyno.data.codecs.images import check_complete, encoded_of
 from netdyno.data.codecs.lmdb_index import lmdb_library, values
 from netdyno.data.codecs.protobuf import bytes_field, fields, number_field, signed
@@ -69,7 +69,7 @@ class DatumWriter:
         self.wants_pixels = about.shape is not None
         self._folder, self._target, self._about = folder, target, about
         _claim(folder, about)
-        with _as_one_line(folder):
+        with _safely(folder):
             self._environment = lmdb_library().open(str(folder), map_size=_FIRST_MAP_BYTES)
             self._done = int(self._environment.stat()["entries"])
 
@@ -81,14 +81,14 @@ class DatumWriter:
         for index, item in enumerate(items, self.done):
             checked_label(item.label, self._about, f"item {index} ('{item.name}')")
         pairs = [_pair(index, item) for index, item in enumerate(items, self.done)]
-        with _as_one_line(self._folder):
+        with _safely(self._folder):
             while not self._commit(pairs):
                 self._environment.set_mapsize(2 * self._environment.info()["map_size"])
         self._done += len(pairs)
 
     def finish(self) -> None:
         self.close()
-        with _as_one_line(self._folder):
+        with _safely(self._folder):
             (self._folder / _LOCK).unlink(missing_ok=True)
             os.rename(self._folder, self._target)
 
@@ -115,7 +115,7 @@ def _claim(folder: Path, about: About) -> None:
     """Start, or continue if the same split was started; a damaged database would end the process."""
     sidecar, said = folder / _SIDECAR, msgspec.json.encode({**asdict(about), _ORDER: _BLUE_FIRST})
     if not sidecar.exists():
-        with _as_one_line(folder):
+        with _safely(folder):
             _write_whole(sidecar, said)
     elif sidecar.read_bytes() != said:
         message = f"{folder}: expected to continue {about.count} items, received another unfinished split."
@@ -177,11 +177,7 @@ def _sorted_out(datum: dict[int, int | bytes], where: str) -> tuple[bytes, dict[
     """A Datum's bytes and its numbers."""
     numbers = {field: value for field, value in datum.items() if isinstance(value, int)}
     data = datum.get(_DATA, b"")
-    if (
-        isinstance(data, int)
-        or _FLOATS in datum
-        or any(field in datum and field not in numbers for field in _NUMBERS)
-    ):
+    if isinstance(data, int) or _FLOATS in datum or not numbers.keys() >= datum.keys() & {*_NUMBERS}:
         raise NetdynoError(f"{where}: expected a Datum with bytes as its data, received fields {sorted(datum)}.")
     return data, numbers
 
@@ -189,26 +185,19 @@ def _sorted_out(datum: dict[int, int | bytes], where: str) -> tuple[bytes, dict[
 def _pair(index: int, item: Item) -> tuple[bytes, bytes]:
     """Key and value."""
     if item.pixels is None:
-        encoded = encoded_of(item)
-        name = numbered_name(index, item.name, encoded)
-        return name.encode(), bytes_field(_DATA, encoded) + number_field(_LABEL, item.label) + number_field(
-            _ENCODED, 1
-        )
-    height, width, channels = item.pixels.shape
-    sizes = [(_CHANNELS, channels), (_HEIGHT, height), (_WIDTH, width)]
-    planes = _turned(item.pixels).transpose(2, 0, 1).tobytes()
-    message = [*(number_field(*size) for size in sizes), bytes_field(_DATA, planes), number_field(_LABEL, item.label)]
-    return numbered_name(index, item.name, None).encode(), b"".join(message)
+        data, numbers = encoded_of(item), {_LABEL: item.label, _ENCODED: 1}
+    else:
+        data = _turned(item.pixels).transpose(2, 0, 1).tobytes()
+        height, width, channels = item.pixels.shape
+        numbers = {_CHANNELS: channels, _HEIGHT: height, _WIDTH: width, _LABEL: item.label}
+    key = numbered_name(index, item.name, data if item.pixels is None else None).encode()
+    fields = [(field, number_field(field, value)) for field, value in numbers.items()]
+    return key, b"".join(part for _, part in sorted([*fields, (_DATA, bytes_field(_DATA, data))]))
 
 
-@contextmanager
-def _as_one_line(folder: Path) -> Iterator[None]:
-    """Turn an error of the package or the operating system into one line."""
-    try:
-        yield
-    except (lmdb_library().Error, OSError) as error:
-        message = f"{folder}: cannot write: {error}. What was written before is safe."
-        raise NetdynoError(message, hint="Once that is fixed, the same command continues after it.") from error
+def _safely(folder: Path) -> AbstractContextManager[None]:
+    hint = "What was written before is safe. Once that is fixed, the same command continues after it."
+    return as_one_line(folder, "cannot write: ", hint, (lmdb_library().Error, OSError))
 
 
 def _write_whole(path: Path, data: bytes) -> None:
