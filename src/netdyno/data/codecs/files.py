@@ -19,16 +19,15 @@ _LARGEST_RATIO = 1032  # no deflate stream expands more
 
 def read_whole(path: str) -> bytes:
     """All of a file, with as few system calls as possible: datasets have a million small ones."""
+    descriptor, size = _opened(path)
     try:
-        descriptor, size = _opened(path)
-        try:
-            if size > LARGEST_BYTES:
-                raise NetdynoError(f"{path}: expected at most {LARGEST_BYTES} bytes, received {size}.")
-            data = os.read(descriptor, size)
-        finally:
-            os.close(descriptor)
+        if size > LARGEST_BYTES:
+            raise NetdynoError(f"{path}: expected at most {LARGEST_BYTES} bytes, received {size}.")
+        data = os.read(descriptor, size)
     except OSError as error:
         raise NetdynoError(f"{path} cannot be read: {error.strerror}.") from error
+    finally:
+        os.close(descriptor)
     if len(data) != size:
         raise NetdynoError(f"{path}: expected {size} bytes, received {len(data)}.")
     return data
@@ -89,13 +88,9 @@ class File:
         return NetdynoError(f"{self.path}, byte {offset}: {what}.")
 
     def _open(self) -> None:
-        if self._descriptor >= 0:
-            return
-        try:
+        if self._descriptor < 0:
             descriptor, self._size = _opened(self.path)
-        except OSError as error:
-            raise NetdynoError(f"{self.path} cannot be read: {error.strerror}.") from error
-        self._descriptor = descriptor  # last: another thread that sees it relies on the size
+            self._descriptor = descriptor  # last: another thread that sees it relies on the size
 
 
 class GzipFile(File):
@@ -116,16 +111,17 @@ class GzipFile(File):
         return NetdynoError(f"{self.path}, byte {offset} when unpacked: {what}.")
 
     def _content(self) -> memoryview:
-        try:
+        with as_one_line(self.path, "cannot be read: "):
             state = self.path.stat()
-        except OSError as error:
-            raise NetdynoError(f"{self.path} cannot be read: {error.strerror}.") from error
         return _decompressed(self.path, state.st_mtime_ns, state.st_size)
 
 
 def _opened(path: str | Path) -> tuple[int, int]:
     """Descriptor and size. O_NONBLOCK: opening a pipe would wait for its other end."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError as error:
+        raise NetdynoError(f"{path} cannot be read: {error.strerror}.") from error
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode):
         os.close(descriptor)

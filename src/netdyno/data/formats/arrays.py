@@ -12,8 +12,6 @@ from netdyno.data.item import About, Images, Item, Labels, check_index, check_ra
 from netdyno.data.names import number_name
 from netdyno.data.sidecar import check_labels, checked_label
 
-AnyLabels = NDArray[np.integer[Any]]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PixelArrays:
@@ -24,19 +22,26 @@ class PixelArrays:
     images_at: int
     labels: File
     labels_at: int
-    label_type: str
+    label_type: np.dtype[Any]  # unsigned, or little endian
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.images.path)
-        images, labels = self._block(index, index + 1)
-        label = checked_label(int(labels[0]), self.about, f"{self.labels.path}, item {index}")
-        return Item(name=number_name(index), label=label, pixels=np.ascontiguousarray(images[0]))
+        shape, label_bytes = self.about.shape or (), self.label_type.itemsize
+        size = math.prod(shape)
+        data = self.images.read(self.images_at + index * size, size)
+        label = int.from_bytes(self.labels.read(self.labels_at + index * label_bytes, label_bytes), "little")
+        if label >= len(self.about.classes):
+            checked_label(label, self.about, f"{self.labels.path}, item {index}")
+        return Item(name=number_name(index), label=label, pixels=np.frombuffer(data, np.uint8).reshape(shape))
 
     def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
         check_range(first, last, self.about, self.images.path)
-        images, labels = self._block(first, last)
+        shape = self.about.shape or ()
+        size = math.prod(shape)
+        data = self.images.read(self.images_at + first * size, (last - first) * size)
+        labels = self._labels(first, last)
         check_labels(labels, self.about, f"{self.labels.path}, item", first)
-        return images, labels.astype(np.int32)
+        return np.frombuffer(data, np.uint8).reshape(last - first, *shape), labels.astype(np.int32)
 
     def check(self) -> "PixelArrays":
         """Refuse labels without a class; pixels can be anything."""
@@ -44,13 +49,7 @@ class PixelArrays:
         check_labels(labels, self.about, f"{self.labels.path}, byte", self.labels_at, labels.itemsize)
         return self
 
-    def _block(self, first: int, last: int) -> tuple[Images, AnyLabels]:
-        shape = self.about.shape or ()
-        size = math.prod(shape)
-        data = self.images.read(self.images_at + first * size, (last - first) * size)
-        return np.frombuffer(data, np.uint8).reshape(last - first, *shape), self._labels(first, last)
-
-    def _labels(self, first: int, last: int) -> AnyLabels:
-        size = np.dtype(self.label_type).itemsize
+    def _labels(self, first: int, last: int) -> NDArray[Any]:
+        size = self.label_type.itemsize
         data = self.labels.read(self.labels_at + first * size, (last - first) * size)
         return np.frombuffer(data, self.label_type)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.data.codecs.files import File
+from netdyno.data.codecs.files import File, read_whole
 from netdyno.data.item import SPLITS, About, Images, Item, Labels, check_index, check_range
 from netdyno.data.names import number_name
 from netdyno.data.partial import Piece, begin_folder, is_unfinished
@@ -23,7 +23,6 @@ SHAPE = (32, 32, 3)  # where no sidecar says another
 CLASSES_FILE = "batches.meta.txt"
 _NUMBER = re.compile(r"data_batch_([1-9]\d{0,5})\.bin")
 _MOST_CLASSES = 256
-_LARGEST_CLASSES_BYTES = 2**20
 
 
 def find(root: Path) -> Sequence[str]:
@@ -70,22 +69,24 @@ class Cifar:
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.files[0].path.parent)
-        ((file, place, record),) = self._records(index, index + 1)
-        label = checked_label(int(record[0, 0]), self.about, f"{file.path}, item {place}")
-        return Item(name=number_name(index), label=label, pixels=np.ascontiguousarray(self._images(record)[0]))
+        number, place = divmod(index, ITEMS_PER_FILE) if len(self.files) > 1 else (0, index)
+        height, width, channels = self.about.shape or SHAPE
+        size = 1 + height * width * channels
+        record = np.frombuffer(self.files[number].read(place * size, size), np.uint8)
+        label = checked_label(int(record[0]), self.about, f"{self.files[number].path}, item {place}")
+        planes = record[1:].reshape(channels, height, width)
+        return Item(name=number_name(index), label=label, pixels=np.ascontiguousarray(planes.transpose(1, 2, 0)))
 
     def pixels(self, first: int, last: int) -> tuple[Images, Labels]:
         check_range(first, last, self.about, self.files[0].path.parent)
+        height, width, channels = self.about.shape or SHAPE
         parts = []
         for file, place, records in self._records(first, last):
             check_labels(records[:, 0], self.about, f"{file.path}, item", place)
             parts.append(records)
         records = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return self._images(records), records[:, 0].astype(np.int32)
-
-    def _images(self, records: NDArray[np.uint8]) -> Images:
-        height, width, channels = self.about.shape or SHAPE
-        return records[:, 1:].reshape(-1, channels, height, width).transpose(0, 2, 3, 1)
+        planes = records[:, 1:].reshape(-1, channels, height, width)
+        return planes.transpose(0, 2, 3, 1), records[:, 0].astype(np.int32)
 
     def _records(self, first: int, last: int) -> Iterator[tuple[File, int, NDArray[np.uint8]]]:
         """Labels and planes in the files that have them, each with the number of its first item there."""
@@ -150,13 +151,10 @@ def _find_classes(root: Path) -> tuple[str, ...] | None:
     path = root / CLASSES_FILE
     if not path.is_file():
         return None
-    file = File(path)
-    if file.size > _LARGEST_CLASSES_BYTES:
-        raise file.wrong(0, f"expected the names of at most {_MOST_CLASSES} classes, received {file.size} bytes")
     try:
-        lines = file.read(0, file.size).decode().splitlines()
+        lines = read_whole(str(path)).decode().splitlines()
     except UnicodeDecodeError as error:
-        raise file.wrong(error.start, f"expected the names of classes, received {error.reason}") from error
+        raise File(path).wrong(error.start, f"expected the names of classes, received {error.reason}") from error
     return tuple(line.strip() for line in lines if line.strip()) or None
 
 

@@ -3,9 +3,10 @@
 Paths begin with `.../`, which its framework takes for the folder of the map, so the split can be moved."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File, read_whole
 from netdyno.data.codecs.images import check_complete, encoded_of
@@ -38,19 +39,17 @@ def _layout(split: str, _: About) -> Layout:
     return layout
 
 
-def _walk(file: File) -> Iterator[tuple[Place, None]]:
+def _walk(file: File) -> tuple[NDArray[np.int64], list[bytes]]:
     """Offset, length and number of each line. The last must end too: without its end it may be cut."""
     if file.size > _LARGEST_MAP_BYTES:
         raise NetdynoError(f"{file.path}: expected a map below {_LARGEST_MAP_BYTES} bytes, received {file.size}.")
     step = 2**24
     chunks = [np.frombuffer(file.read(at, min(step, file.size - at)), np.uint8) for at in range(0, file.size, step)]
-    ends = np.flatnonzero(np.concatenate(chunks) == ord("\n")).tolist() if chunks else []
-    if file.size and (not ends or ends[-1] != file.size - 1):
+    ends = np.flatnonzero(np.concatenate(chunks) == ord("\n")) if chunks else np.zeros(0, np.int64)
+    if file.size and (not len(ends) or ends[-1] != file.size - 1):
         raise file.wrong(file.size, "expected the end of a line, received the end of the file")
-    begin = 0
-    for number, end in enumerate(ends, 1):
-        yield (begin, end - begin, number), None
-        begin = end + 1
+    begins = np.concatenate([[0], ends[:-1] + 1])[: len(ends)]
+    return np.stack([begins, ends - begins, np.arange(1, len(ends) + 1)], axis=1), []
 
 
 def _item(file: File, place: Place, _: str) -> Item:

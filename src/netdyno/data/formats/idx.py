@@ -32,14 +32,16 @@ def open(root: Path, split: str) -> PixelArrays:
     (label_count,) = _dimensions(labels, (1,))
     if label_count != count:
         raise labels.wrong(4, f"expected {count} labels, one for each image, received {label_count}")
-    known = about_items(sidecar_path(root, NAME, split), count, [max(labels.read(8, count))])
+    known = about_items(
+        sidecar_path(root, NAME, split), count, [int(np.frombuffer(labels.read(8, count), np.uint8).max())]
+    )
     height, width, channels = (*shape, 1)[:3]
     about = About(count=count, classes=known.classes, shape=(height, width, channels))
     if known.shape not in (None, about.shape):
         raise images.wrong(8, f"expected images of {known.shape} as the sidecar says, received {about.shape}")
     images_at = 4 + 4 * (1 + len(shape))
     return PixelArrays(
-        about=about, images=images, images_at=images_at, labels=labels, labels_at=8, label_type="u1"
+        about=about, images=images, images_at=images_at, labels=labels, labels_at=8, label_type=np.dtype(np.uint8)
     ).check()
 
 

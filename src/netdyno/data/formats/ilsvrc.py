@@ -74,7 +74,7 @@ def _open_validation(root: Path) -> Records:
 
 
 def _archived(about: About, archive: File, images: list[_Image], labels: NDArray[np.int32]) -> Records:
-    places = [(0, at, size, label) for (_, at, size), label in zip(images, labels.tolist(), strict=True)]
+    places = [(at, size, label) for (_, at, size), label in zip(images, labels.tolist(), strict=True)]
     names = PackedNames([name.encode(errors="replace") for name, _, _ in images])
     return Records(about=about, files=(archive,), places=places_of(places), read=_item, names=names)
 

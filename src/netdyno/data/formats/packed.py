@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from netdyno.data.codecs.files import File
 from netdyno.data.formats.arrays import PixelArrays
@@ -37,7 +38,7 @@ def open(root: Path, split: str) -> PixelArrays:
     if file.size != end:
         raise file.wrong(min(end, file.size), f"expected a file of {end} bytes, received {file.size}")
     places = {"images_at": header.images_at, "labels_at": labels_at}
-    return PixelArrays(about=about, images=file, labels=file, label_type="<i4", **places).check()
+    return PixelArrays(about=about, images=file, labels=file, label_type=np.dtype("<i4"), **places).check()
 
 
 def create(root: Path, split: str, about: About) -> PixelWriter:

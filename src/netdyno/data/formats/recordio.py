@@ -27,13 +27,11 @@ _LENGTH_BITS = 29
 _MOST_CLASSES = 2**24
 
 
-def _walk(file: File) -> Iterator[tuple[Place, None]]:
+def _walk(file: File) -> tuple[list[Place], list[bytes]]:
     """Where each record begins and ends, with all its parts; if there is an index, it must agree."""
-    begins = []
-    for begin, end in _records(file):
-        begins.append(begin)
-        yield (begin, end), None
-    _check_index(file.path.with_suffix(".idx"), begins)
+    places: list[Place] = list(_records(file))
+    _check_index(file.path.with_suffix(".idx"), [begin for begin, _ in places])
+    return places, []
 
 
 def _records(file: File) -> Iterator[tuple[int, int]]:

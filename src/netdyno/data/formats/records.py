@@ -1,7 +1,7 @@
 """How are splits of records read and written? Their formats differ in how files are named, divided and encoded."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +17,9 @@ from netdyno.data.writer import Layout, SplitWriter
 from netdyno.errors import NetdynoError
 
 Place = Sequence[int]  # where a record lies in its file, the offset first
+Rows = Sequence[Place] | NDArray[np.int64]
 Read = Callable[[File, Place, str], Item]  # the name is the record's in an index, or its number
-Walk = Callable[[File], Iterable[tuple[Place, bytes | None]]]  # places with their names, if they have any
+Walk = Callable[[File], tuple[Rows, list[bytes]]]  # the places in a file, and their names if they have any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,15 +37,17 @@ class Records:
         number, *place = self.places[index].tolist()
         file, name = self.files[number], self.names[index].decode(errors="replace") if self.names else str(index)
         item = self.read(file, place, name)
-        checked_label(item.label, self.about, f"{file.path}, item {index}, record at byte {place[0]}")
+        if not 0 <= item.label < len(self.about.classes):
+            checked_label(item.label, self.about, f"{file.path}, item {index}, record at byte {place[0]}")
         if item.pixels is not None and self.about.shape not in (None, item.pixels.shape):
             received = f"expected pixels {self.about.shape}, received {item.pixels.shape}"
             raise NetdynoError(f"{file.path}, item {index}: {received}.")
         return item
 
 
-def places_of(rows: Sequence[Place]) -> NDArray[np.int64]:
-    return np.array(rows, np.int64)
+def places_of(rows: Rows, number: int = 0) -> NDArray[np.int64]:
+    """Places in the file of that number."""
+    return np.insert(np.asarray(rows, np.int64), 0, number, axis=1)
 
 
 def no_problem(_split: str, _names: Sequence[str]) -> None:
@@ -76,15 +79,14 @@ class RecordFormat:
         if problem:
             raise NetdynoError(f"{root} ({self.NAME}): {problem}.")
         files = tuple(map(File, paths))
-        found = [((number, *place), name) for number, file in enumerate(files) for place, name in self.walk(file)]
-        labels = (self.label(files[number], place) for (number, *place), _ in found)
-        return Records(
-            about=about_items(self._sidecar(root, split), len(found), labels),
-            files=files,
-            places=places_of([place for place, _ in found]),
-            read=self.read,
-            names=PackedNames([name for _, name in found if name is not None]) if found and found[0][1] else None,
-        )
+        walked = [self.walk(file) for file in files]
+        parts = [places_of(rows, number) for number, (rows, _) in enumerate(walked) if len(rows)]
+        places = np.concatenate(parts) if parts else np.zeros((0, 1), np.int64)
+        labels = (self.label(files[number], place) for number, *place in (row.tolist() for row in places))
+        about = about_items(self._sidecar(root, split), len(places), labels)
+        found = [name for _, names in walked for name in names]
+        packed = PackedNames(found) if found else None
+        return Records(about=about, files=files, places=places, read=self.read, names=packed)
 
     def create(self, root: Path, split: str, about: About) -> SplitWriter:
         beside = [root / f"{split}{self.beside}"] if self.beside else []

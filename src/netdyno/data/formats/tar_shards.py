@@ -1,6 +1,6 @@
 """Tar archives with two files for each item, the image and its label: NAME.jpg and NAME.cls in `train-00000.tar` …"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from tarfile import BLOCKSIZE, TarInfo
 
@@ -39,8 +39,9 @@ def _problem(split: str, names: Sequence[str]) -> str | None:
     return None if missing is None else f"expected {_shard_name(split, missing)} before {names[-1]}, it is missing"
 
 
-def _walk(archive: File) -> Iterator[tuple[Place, bytes]]:
+def _walk(archive: File) -> tuple[list[Place], list[bytes]]:
     """Offset and size of image and label of each item. They are neighbours, with one name up to its first dot."""
+    places, names = list[Place](), list[bytes]()
     for key, group in groupby(members(archive), key=_key):
         together = list(group)
         images = [member for member in together if member.name.lower().endswith(IMAGE_SUFFIXES)]
@@ -48,18 +49,20 @@ def _walk(archive: File) -> Iterator[tuple[Place, bytes]]:
         if (len(images), len(labels)) != (1, 1):
             found = ", ".join(member.name for member in together)[:200]
             raise archive.wrong(together[0].offset, f"expected an image and a label for {key!r}, received {found}")
-        place = [number for member in (*images, *labels) for number in (member.offset_data, member.size)]
-        yield place, images[0].name.encode(errors="replace")
+        places.append([number for member in (*images, *labels) for number in (member.offset_data, member.size)])
+        names.append(images[0].name.encode(errors="replace"))
+    return places, names
 
 
 def _item(archive: File, place: Place, name: str) -> Item:
-    encoded = archive.read(*place[:2])
-    check_complete(encoded, f"{name} in {archive.path}, byte {place[0]}")
+    at, size, _, _ = place
+    encoded = archive.read(at, size)
+    check_complete(encoded, f"{name} in {archive.path}, byte {at}")
     return Item(name=own_name(name), label=_label(archive, place), encoded=encoded)
 
 
 def _label(archive: File, place: Place) -> int:
-    *_, at, size = place
+    _, _, at, size = place
     text = archive.read(at, size).strip() if size <= _LONGEST_LABEL else b""
     if not text.isdigit():
         raise archive.wrong(at, f"expected the digits of a label in a {_LABEL} file, received something else")

@@ -4,7 +4,7 @@ Labels in `image/class/label` begin at 0, without a background class before them
 
 import functools
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from netdyno.data.codecs.files import LARGEST_BYTES, File
 from netdyno.data.codecs.images import check_complete, encoded_of
@@ -46,9 +46,9 @@ def _problem(split: str, names: Sequence[str]) -> str | None:
     return f"expected {count} shards, received {len(names)}: {odd} {verb}" if odd else None
 
 
-def _walk(file: File) -> Iterator[tuple[Place, None]]:
+def _walk(file: File) -> tuple[list[Place], list[bytes]]:
     """Offset and length of the records; lengths have checksums of their own."""
-    at = 0
+    at, places = 0, list[Place]()
     while at < file.size:
         head = file.read(at, _HEAD.size)
         length, checksum = _HEAD.unpack(head)
@@ -57,8 +57,9 @@ def _walk(file: File) -> Iterator[tuple[Place, None]]:
         whole = _HEAD.size + length + _TAIL.size
         if whole > min(file.size - at, LARGEST_BYTES):
             raise file.wrong(at, f"expected a record of {whole} bytes, received {file.size - at} to the file's end")
-        yield (at, length), None
+        places.append((at, length))
         at += whole
+    return places, []
 
 
 def _item(file: File, place: Place, name: str) -> Item:
