@@ -54,6 +54,18 @@ def with_figure(records: list[Record], figure: Figure) -> list[Record]:
     return [replace(record, figures={**record.figures, figure.name: figure}) for record in records]
 
 
+def served(framework: str, delay_ms: float, queue_bytes: float = 3 * 2**20, **changes: Any) -> list[Record]:
+    """Runs of a workload that the report does not know, with figures that it does not know; nothing was timed."""
+    figures = [
+        Figure("queue", "bytes", "none", queue_bytes),
+        Figure("reply_delay", "ms", "less", delay_ms),
+    ]
+    return [
+        replace(record, samples=(), figures={figure.name: figure for figure in figures}, headline="reply_delay")
+        for record in runs_of(framework=framework, workload="serve", **changes)
+    ]
+
+
 def failure(reason: str, **changes: Any) -> Record:
     """A run without a measurement."""
     return make_record(make_cell(**changes), outcome="failed", reason=reason, samples=(), environment=HOST)
