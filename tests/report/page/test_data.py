@@ -98,6 +98,11 @@ def test_the_command_that_repeats_a_cell_can_be_pasted(name):
     assert "--cpu" in words
 
 
+def test_the_command_names_the_networks_options():
+    words = shlex.split(repeating_command(make_cell(options={"hidden": 512, "layers": 2})))
+    assert [words[place + 1] for place, word in enumerate(words) if word == "--set"] == ["hidden=512", "layers=2"]
+
+
 def test_a_cell_on_a_gpu_is_repeated_on_a_gpu():
     words = shlex.split(repeating_command(make_cell(device="cuda")))
     assert words[words.index("--gpus") + 1] == "1"

@@ -8,12 +8,14 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from tests.report.pages import GPU, HOSTILE, Outline, data_of, failure, page_of, runs_of, with_figure
+from msgspec.structs import replace
+from tests.report.pages import GPU, HOSTILE, Outline, data_of, failure, page_of, runs_of, served, with_figure
 from tests.results.figures import learn_figures
 from tests.results.samples import make_cell, make_training
 
 from netdyno.cli import report
 from netdyno.errors import NetdynoError
+from netdyno.report.page.page import Contents, make_page
 from netdyno.results.figure import Figure
 from netdyno.results.proof import Proof
 from netdyno.results.record import Evaluation
@@ -190,6 +192,38 @@ def test_a_figure_that_the_report_does_not_know_is_in_the_headline_the_charts_an
     assert "Less is better." in text
     assert figures[-1]["heading"] == "tail latency, ms"
     assert [row[data_of(page)["columns"].index("figures")][-1][0] for row in data_of(page)["rows"]] == [12.25, 24.5]
+
+
+def test_a_workload_that_the_report_does_not_know_is_everywhere_on_the_page():
+    page = page_of([*runs_of(framework="alpha"), *served("alpha", 12.25), *served("beta", 24.5)])
+    text, data = Outline(page).text, data_of(page)
+    assert "Lowest reply delay (serve) alpha (eager) the next has 2.00 times as much" in text
+    assert "Fastest (train) No contest" in text
+    assert "lenet on mnist serve" in text
+    assert "Reply delay, ms" in text
+    assert "The best reply delay in ms or training speed in images/s of each framework" in text
+    rows = [dict(zip(data["columns"], row, strict=True)) for row in data["rows"]]
+    shown = [row for row in rows if data["texts"][row["workload"]] == "serve"]
+    headings = [figure["heading"] for figure in data["figures"]]
+    delay, queue = headings.index("reply delay, ms"), headings.index("queue, MiB")
+    assert [row["figures"][delay] for row in shown] == [[12.25] * 3, [24.5] * 3]
+    assert [row["figures"][queue] for row in shown] == [[3] * 3] * 2
+    assert [row["headline"] for row in shown] == [delay] * 2
+    command = next(data["texts"][row["command"]] for row in shown)
+    assert command.startswith("netdyno run --workload serve --network lenet")
+
+
+def test_charts_of_two_workloads_have_names_of_their_own():
+    records = [*runs_of(framework="alpha"), *runs_of(framework="beta")]
+    records += [replace(record, cell=replace(record.cell, workload="serve")) for record in records]
+    charts = make_page(Contents(results=results_of(records))).charts
+    assert {"lenet-mnist-peak-memory", "lenet-mnist-serve-peak-memory"} <= charts.keys()
+
+
+def test_a_record_that_is_called_measured_but_has_no_figures_spoils_nothing():
+    empty = [replace(record, samples=(), figures={}) for record in runs_of(framework="beta")]
+    text = Outline(page_of([*runs_of(framework="alpha", batch=64), *runs_of(framework="alpha"), *empty])).text
+    assert "0 weak, 1 without a measurement" in text
 
 
 def test_a_users_network_is_shown_by_its_name_and_repeated_by_its_path():

@@ -4,8 +4,9 @@ import io
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
-from tests.report.pages import failure, runs_of, with_figure
+from tests.report.pages import failure, runs_of, served, with_figure
 from tests.results.figures import learn_figures
 from tests.results.samples import make_cell, make_training
 
@@ -82,6 +83,26 @@ def test_an_unknown_figure_has_a_column_of_its_own():
     table = shown(with_figure(runs_of(), Figure("latency", "ms", "less", 12.25)))
     assert "latency, ms" in table
     assert "12.2" in table
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_workload_that_is_not_known_has_a_table_of_its_figures(device):
+    table = shown(runs_of(framework="alpha"), served("beta", 12.25, device=device))
+    (header,) = [line for line in table.splitlines() if "reply delay, ms" in line]
+    assert "queue, MiB" in header
+    assert "images/s" not in header
+    (row,) = [line.split() for line in table.splitlines() if "12.25" in line]
+    assert row[row.index("12.25") :][:6] == ["12.25", "±", "0.00", "%", "3", "3" if device == "cpu" else "–"]
+
+
+def test_the_main_figure_is_shown_even_if_it_is_a_detail_elsewhere():
+    figures = {"step": Figure("step", "s", "less", 0.125)}
+    records = [replace(record, figures=figures, headline="step") for record in runs_of(workload="serve")]
+    assert "0.125" in shown(records).split()
+
+
+def test_options_of_a_network_are_shown():
+    assert "hidden=512" in shown(runs_of(), runs_of(options={"hidden": 512})).split()
 
 
 def test_a_stack_trace_becomes_one_line(monkeypatch, tmp_path):

@@ -191,7 +191,11 @@ def _outcome(record: Record) -> str:
     words = [wording(record.cell.workload, each.name, each.unit, each.better) for each in record.figures.values()]
     if record.samples:
         words = [each for each in words if each.name == record.headline]
-    shown = [_figure(each, value_of(record.figures[each.name], record)) for each in words if not each.is_detail]
+    shown = [
+        _figure(each, value_of(record.figures[each.name], record))
+        for each in words
+        if not each.is_detail or each.name == record.headline
+    ]
     return ", ".join(shown) + (f" ({', '.join(record.flags)})" if record.flags else "")
 
 

@@ -8,7 +8,7 @@ from rich.console import JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from netdyno.report.names import short_names
+from netdyno.report.names import short_names, unusual
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.vocabulary import Wording, margin, shown_figures, wording
 from netdyno.results.cell import Cell
@@ -48,9 +48,9 @@ def results_tables(results: Sequence[Result]) -> list[RenderableType]:
 
 
 def how(cell: Cell) -> str:
-    """Device, precision and execution in a few words."""
+    """Device, precision and execution in a few words, and other fields where they are not as usual."""
     device = f"cpu×{cell.threads}" if cell.device == "cpu" else cell.device
-    return f"{device} {cell.precision} {cell.execution}"
+    return " ".join([device, cell.precision, cell.execution, *unusual(cell)])
 
 
 def verdict(result: Result, notes: Footnotes) -> Text:
@@ -142,7 +142,7 @@ def _short_how(result: Result) -> str:
     cell = result.cell
     chosen = {str(record.settings.get("execution", "")) for record in result.measured} - {""}
     execution = f"{SHORT.get(min(chosen), min(chosen))}*" if chosen else SHORT.get(cell.execution, cell.execution)
-    return f"{SHORT.get(cell.precision, cell.precision)} {execution}"
+    return " ".join([SHORT.get(cell.precision, cell.precision), execution, *unusual(cell)])
 
 
 def _share(result: Result) -> str:
