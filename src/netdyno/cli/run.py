@@ -13,12 +13,12 @@ from netdyno.bench.campaign import Campaign, recover
 from netdyno.bench.cells import Bench
 from netdyno.bench.plan import BAD, Plan, PlannedRun
 from netdyno.bench.search.compile_ahead import cells_to_compile
+from netdyno.bench.search.largest_batch import SearchOptions, largest_batch
 from netdyno.bench.session import Place, Session, open_session, usual_bench, without_missing_gpus
 from netdyno.bench.settings import Settings
 from netdyno.bench.suite import Suite, read_suite
 from netdyno.bench.suites import DEFAULT, find_suite
 from netdyno.cli.command import one_command
-from netdyno.cli.largest import MAX, find_largest_batch, read_batch
 from netdyno.cli.options import (
     HOW,
     MEASURING,
@@ -43,11 +43,13 @@ from netdyno.report.published.survey import published_thread_times
 from netdyno.report.terminal.availability import availability
 from netdyno.report.terminal.conclusion import conclusion
 from netdyno.report.terminal.console import data_console, talk_console
-from netdyno.report.terminal.progress import Compiling, Packing, Progress, duration
+from netdyno.report.terminal.progress import Compiling, Packing, Progress, Tries, duration
 from netdyno.report.terminal.tables import how, new_table, results_tables
 from netdyno.report.terminal.threads import thread_tables
 from netdyno.results.proof import unproved_frameworks
 from netdyno.workloads import find_workload
+
+MAX = "max"  # batch: the largest that fits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +160,18 @@ def run(
         _measure(session, asked)
 
 
+def read_batch(given: str | None, network: str | None) -> int | None:
+    """The number that --batch names; None where it is not given or the largest is wanted."""
+    if given == MAX and network is None:
+        raise NetdynoError("--batch max: expected the options of one cell, received no --network.")
+    if given is None or given == MAX:
+        return None
+    try:
+        return int(given)
+    except ValueError:
+        raise NetdynoError(f"--batch: expected a whole number or '{MAX}', received '{given}'.") from None
+
+
 def _choose(suite: str | None, fields: dict[str, Any], bench: Bench) -> Suite:
     """A suite, or a suite of the one cell that the flags describe."""
     if suite and fields:
@@ -203,9 +217,13 @@ def _at_largest_batch(session: Session, asked: Asked) -> Session:
     """The session of one cell, at the largest batch that fits."""
     if asked.dry_run:
         raise NetdynoError(f"--dry-run: expected a batch in numbers, received '{MAX}', which must be tried out.")
-    (cell,) = session.suite.cells
-    largest = structs.replace(cell, batch=find_largest_batch(cell, session.campaign, again=asked.again))
-    return replace(session, suite=replace(session.suite, cells=(largest,)))
+    talk, (cell,) = talk_console(), session.suite.cells
+    limit = largest_batch(cell, session.campaign, Tries(talk), SearchOptions(again=asked.again))
+    if limit.fails is None:
+        talk.print(f"The largest batch that was tried fits: {limit.fits}.")
+    else:
+        talk.print(f"Batch {limit.fits} fits, {limit.fails} does not: {limit.reason}", markup=False)
+    return replace(session, suite=replace(session.suite, cells=(structs.replace(cell, batch=limit.fits),)))
 
 
 def report_recovery(campaign: Campaign) -> None:
