@@ -61,7 +61,12 @@ def _print_list(found: Sequence[Entry], json: bool) -> None:
     right = ("item", "batch", "parameters", "MACs")
     table = new_table("family", "network", "dataset", *right, "unit", "options", right=right)
     for entry in found:
-        counts = ("×".join(map(str, entry.items.shape)), str(entry.batch), f"{entry.parameters:,}", _short(entry.macs))
+        counts = (
+            "×".join(map(str, entry.items.shape)),
+            str(entry.batch),
+            f"{entry.parameters:,}",
+            _short(entry.macs),
+        )
         options = ", ".join(f"{name}={value}" for name, value in entry.options.items())
         table.add_row(*map(Text, (entry.family, entry.network, entry.dataset, *counts, f"{entry.item}s", options)))
     data_console().print(table)
