@@ -195,6 +195,8 @@ COMPOSITES = {
     "local_response_norm/wider_than_channels": _case(
         "local_response_norm", _IMAGES, SIDE, size=9, alpha=1.0, beta=0.5, k=1.0
     ),
+    "silu/images": _case("silu", _IMAGES, SIDE),
+    "silu/plain": _case("silu", _MATRIX, [3, 4]),
     "network/residual": residual(composite=True),
     "network/repeated pools": repeated_pools(),
 }
