@@ -107,7 +107,7 @@ def _decomposed_norm():
     """A local response normalisation as primitives: the band that sums channels is a weight that is not trained."""
     sketch = Sketch()
     sketch.parameter("x", SIDE)
-    band = [sketch.parameter("band", [4, 4, 1, 1], 0.05, 0.2, trainable=False, kernel=True)]
+    band = [sketch.parameter("band.weight", [4, 4, 1, 1], 0.05, 0.2, trainable=False)]
     band.append(sketch.parameter("offset", [4], 1.0, 1.0, trainable=False))
     sketch.node("squares", "multiply", ["x", "x"], SIDE)
     window = {"strides": [1, 1], "padding": [0, 0, 0, 0], "groups": 1}
