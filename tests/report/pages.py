@@ -6,9 +6,11 @@ from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from tests.results.samples import draw_runs, make_cell, make_record, make_samples
 
 from netdyno.report.page.page import Contents, make_page
+from netdyno.results.figure import Figure
 from netdyno.results.record import Record
 from netdyno.results.result import results_of
 
@@ -45,6 +47,11 @@ def runs_of(step_s: float = 0.01, *, runs: int = 3, seed: int = 1, **changes: An
         )
         for number, run in enumerate(drawn, 1)
     ]  # fmt: skip
+
+
+def with_figure(records: list[Record], figure: Figure) -> list[Record]:
+    """The runs with one figure more."""
+    return [replace(record, figures={**record.figures, figure.name: figure}) for record in records]
 
 
 def failure(reason: str, **changes: Any) -> Record:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from netdyno.results.bulk import runs_by_cell, traces_of
 from tests.report.pages import HOSTILE, failure, runs_of
 from tests.results.samples import make_cell
 
@@ -19,6 +18,7 @@ from netdyno.report.page.data import PageData, repeating_command
 from netdyno.report.page.rows import place_name, results_by_cell, row_of
 from netdyno.results.result import results_of
 from netdyno.results.store import open_store
+from netdyno.results.store.bulk import runs_by_cell, traces_of
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

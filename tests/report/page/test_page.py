@@ -8,12 +8,13 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from tests.report.pages import GPU, HOSTILE, Outline, data_of, failure, page_of, runs_of
+from tests.report.pages import GPU, HOSTILE, Outline, data_of, failure, page_of, runs_of, with_figure
 from tests.results.figures import learn_figures
 from tests.results.samples import make_cell, make_training
 
 from netdyno.cli import report
 from netdyno.errors import NetdynoError
+from netdyno.results.figure import Figure
 from netdyno.results.proof import Proof
 from netdyno.results.record import Evaluation
 from netdyno.results.result import results_of
@@ -110,10 +111,12 @@ def test_trainings_are_shown_with_their_curve():
     curve = tuple(
         Evaluation(step=n, train_s=float(n), wall_s=float(n), accuracy=0.9 + n / 100, loss=0.1) for n in range(5)
     )
-    cell = make_cell(framework="alpha", workload="learn", goal="accuracy=0.9 within epochs=2", source="mnist")
+    cell = make_cell(
+        workload="learn", framework="alpha", goal="accuracy=0.9 within epochs=2", source="mnist", data="packed"
+    )
     figures = learn_figures(curve, {"train_s": 4.0})
-    run = make_training(0, cell=cell, curve=curve, figures=figures, headline="train_time")
-    text = Outline(page_of(runs_of(framework="alpha"), trainings=results_of([run]))).text
+    training = make_training(0, cell=cell, curve=curve, figures=figures, headline="train_time")
+    text = Outline(page_of(runs_of(framework="alpha"), trainings=results_of([training]))).text
     assert "Accuracy while training" in text
     assert "0.9400" in text
 
@@ -176,15 +179,10 @@ def test_a_missing_extra_is_one_line_with_its_command(monkeypatch, tmp_path):
             report.page_text(asked, lambda _: None)
 
 
-def test_a_figure_that_the_report_does_not_know_is_in_the_headline_the_charts_and_the_table(monkeypatch):
-    latency = compare_metrics.Metric(
-        name="tail_latency", unit="ms", larger="more", smaller="less", worse="more",
-        read=lambda record: ("latency_ms", record.readings.get("latency_ms")), error=lambda _: 1e-4,
-    )  # fmt: skip
-    monkeypatch.setitem(compare_metrics.METRICS, "tail_latency", latency)
+def test_a_figure_that_the_report_does_not_know_is_in_the_headline_the_charts_and_the_table():
     page = page_of([
-        *runs_of(framework="alpha", readings={"latency_ms": 12.25}),
-        *runs_of(framework="beta", readings={"latency_ms": 24.5}),
+        *with_figure(runs_of(framework="alpha"), Figure("tail_latency", "ms", "less", 12.25)),
+        *with_figure(runs_of(framework="beta"), Figure("tail_latency", "ms", "less", 24.5)),
     ])  # fmt: skip
     text, figures = Outline(page).text, data_of(page)["figures"]
     assert "Lowest tail latency alpha (eager) the next has 2.00 times as much" in text
