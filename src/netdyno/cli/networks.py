@@ -23,7 +23,7 @@ def networks(json: JsonOption = False) -> None:
 
 
 def _as_json(entry: Entry) -> dict[str, object]:
-    names = ("network", "dataset", "parameters", "macs", "source")
+    names = ("network", "dataset", "parameters", "macs", "source", "item", "family", "options")
     return {name: getattr(entry, name) for name in names}
 
 
@@ -31,6 +31,6 @@ app = one_command(
     networks,
     """
     netdyno networks
-    netdyno networks resnet50/imagenet --nodes
+    netdyno networks --json
     """,
 )

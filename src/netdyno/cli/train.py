@@ -27,6 +27,7 @@ from netdyno.cli.options import (
     JsonOption,
     PrecisionOption,
     PythonOption,
+    SetOption,
     ThreadsOption,
     device_of,
     store_location,
@@ -72,6 +73,7 @@ def train(
     network: Annotated[
         str, typer.Option(help="Network of the zoo, or path/to/file.py:function.", rich_help_panel=WHAT)
     ] = "lenet/mnist",
+    options: SetOption = None,
     dataset: DatasetOption = None,
     source: Annotated[
         str | None,
@@ -124,6 +126,7 @@ def train(
     fields = _said(
         network=network, dataset=dataset, batch=batch, precision=precision, execution=execution, threads=threads,
         device=device_of(gpus, cpu, len(machine.gpus)), data=PACKED, workload=LEARN,
+        options=options or None,
     )  # fmt: skip
     goal, count = read_goal(epochs, steps, until), _positive("--seeds", seeds)
     cells = [bench.complete({**fields, "framework": name}) for name in _frameworks(framework, given)]
@@ -199,15 +202,33 @@ def _learn(asked: Asked, location: str, telling: Telling) -> None:
 
 
 def _plan(asked: Asked, campaign: Campaign) -> Plan:
-    """A run for each seed that is missing, the cells in turn; failed ones are repeated."""
+    """A run for each seed that is missing, the cells in turn; failed ones are repeated, with --again all of them."""
     store, digests = campaign.store, {cell: digest(asked.bench.programme(cell)) for cell in asked.cells}
-    continued = {}
-    for cell in asked.cells:
-        newest = newest_series(store.records(cell.columns(), machine=campaign.machine))
-        if failed := [run for run in newest if not run.is_measured]:
-            continued[cell] = store.leave_behind(failed)
-    renewal = Renewal(again=asked.again, retry=False, digests=digests, continued=continued)
+    repeated = [] if asked.again else asked.cells
+    continued = {cell: _series_to_continue(cell, campaign) for cell in repeated}
+    renewal = Renewal(
+        again=asked.again,
+        retry=False,
+        digests=digests,
+        continued={cell: series for cell, series in continued.items() if series},
+    )
     return make_plan(asked.cells, campaign.settings, store.finished(campaign.machine), renewal)
+
+
+def _series_to_continue(cell: Cell, campaign: Campaign) -> int | None:
+    """The series in which failed runs of the newest are repeated, beside its other runs; None if none failed.
+
+    One that was prepared so and then cut off has a higher number than the newest, and none of its runs is newer.
+    """
+    runs = campaign.store.records(cell.columns(), machine=campaign.machine)
+    newest = newest_series(runs)
+    failed = [run for run in newest if not run.is_measured]
+    if not failed:
+        return None
+    last = max(run.series for run in runs)
+    if len(failed) == len(newest) and last > failed[0].series:
+        return last
+    return campaign.store.leave_behind(failed)
 
 
 def _campaign(asked: Asked, inputs: Inputs, store: Store, location: str) -> Campaign:
