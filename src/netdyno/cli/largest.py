@@ -1,7 +1,9 @@
 """`--batch max`: how the search for the largest batch is asked for and told."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
+from msgspec import structs
 from rich.console import Console
 
 from netdyno.bench.campaign import Campaign
@@ -28,15 +30,27 @@ def read_batch(said: str | None, network: str | None) -> int | None:
         raise NetdynoError(f"--batch: expected a whole number or '{MAX}', received '{said}'.") from None
 
 
-def find_largest_batch(cell: Cell, campaign: Campaign, *, again: bool) -> int:
-    """Search, saying what is tried, and what is proved in the end."""
+class Asked(Protocol):
+    """How the search is to be made."""
+
+    @property
+    def again(self) -> bool: ...
+
+    @property
+    def dry_run(self) -> bool: ...
+
+
+def at_largest_batch(cell: Cell, campaign: Campaign, asked: Asked) -> Cell:
+    """The cell at the most items that fit. Says what is tried, and what is proved in the end."""
+    if asked.dry_run:
+        raise NetdynoError(f"--dry-run: expected a batch in numbers, received '{MAX}', which must be tried out.")
     talk = talk_console()
-    limit = largest_batch(cell, campaign, _Tries(talk), SearchOptions(again=again))
+    limit = largest_batch(cell, campaign, _Tries(talk), SearchOptions(again=asked.again))
     if limit.fails is None:
         talk.print(f"The largest batch that was tried fits: {limit.fits}.")
     else:
         talk.print(f"Batch {limit.fits} fits, {limit.fails} does not: {limit.reason}", markup=False)
-    return limit.fits
+    return structs.replace(cell, batch=limit.fits)
 
 
 @dataclass(slots=True)
