@@ -10,21 +10,8 @@ from tests.results.fixtures import FOLDER, copied_store
 from netdyno.cli.report import Asked, page_text
 from netdyno.results.store import open_store
 
-SAME = (
-    "place",
-    "speed",
-    "low",
-    "high",
-    "memory",
-    "power",
-    "energy",
-    "mfu",
-    "first_step_s",
-    "runs",
-    "outcome",
-    "reason",
-)
-SAME += ("proved", "crowding", "series", "chosen", "steps", "flags")
+SAME = ("place", "mfu", "runs", "outcome", "reason", "proved", "crowding", "series", "chosen", "steps", "flags")
+FIGURES = {"memory": "MiB", "power": "W", "energy": "mJ/image"}  # and their units, then as now
 TEXTS = ("place", "outcome", "reason", "crowding", "chosen")
 WHERE = ("network", "framework", "machine", "device", "batch", "precision", "execution", "data")
 
@@ -32,13 +19,23 @@ WHERE = ("network", "framework", "machine", "device", "batch", "precision", "exe
 def rows_of(data: dict[str, Any]) -> dict[tuple[Any, ...], dict[str, Any]]:
     """What is said of each result, by what it is of; matrix products changed their dataset."""
     texts = data["texts"]
-    rows = [dict(zip(data["columns"], row, strict=True)) for row in data["rows"]]
     found = {}
-    for row in rows:
+    for each in data["rows"]:
+        row = dict(zip(data["columns"], each, strict=True))
         key = tuple(row[name] if name == "batch" else texts[row[name]] for name in WHERE)
         said = {name: texts[row[name]] if name in TEXTS else row[name] for name in SAME}
-        found[key] = said | {"flags": [texts[flag] for flag in row["flags"]]}
+        found[key] = said | {"flags": [texts[flag] for flag in row["flags"]]} | numbers_of(row, data)
     return found
+
+
+def numbers_of(row: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """Speed with its interval, and the other figures; earlier pages had a column for each."""
+    if "speed" in row:
+        return {name: row[name] for name in ("speed", "low", "high", *FIGURES)}
+    known = dict(zip([words["name"] for words in data["figures"]], row["figures"], strict=False))
+    head = row["figures"][row["headline"]] if row["headline"] is not None else [None] * 3
+    others = {name: (known.get(name) or [None])[0] for name in FIGURES}
+    return dict(zip(("speed", "low", "high"), head, strict=True)) | others
 
 
 def test_the_page_of_an_earlier_store_has_the_same_rows_and_runs(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from netdyno.cli.options import (
     SetOption,
     ThreadsOption,
     device_of,
+    given_only,
     store_location,
 )
 from netdyno.devices.machine import Machine, describe_machine
@@ -51,6 +52,35 @@ from netdyno.workloads import find_workload
 
 MAX = "max"  # batch: the largest that fits
 
+SuiteArgument = Annotated[str | None, typer.Argument(metavar="[SUITE]", help="TOML file or name of a bundled suite.")]
+WorkloadOption = Annotated[str, typer.Option(help="Kind of measurement.", rich_help_panel=WHAT)]
+FrameworkOption = Annotated[
+    str | None, typer.Option(help="Framework to run it in; see netdyno frameworks.", rich_help_panel=HOW)
+]
+BATCH = "Items per step. Default: the network's own. max: the largest that fits."
+BatchOption = Annotated[str | None, typer.Option(metavar="N|max", help=BATCH, rich_help_panel=HOW)]
+EXECUTION = "eager, compiled, cudagraph, compiled-cudagraph, or fastest (tries all of them)."
+ExecutionOption = Annotated[str | None, typer.Option(help=EXECUTION, rich_help_panel=HOW)]
+DATA = "synthetic (default), packed (files, one loader for all) or native (the framework's own pipeline)."
+DataOption = Annotated[str | None, typer.Option(help=DATA, rich_help_panel=HOW)]
+RUNS = "Fresh processes per cell. Default: 3."
+RunsOption = Annotated[int | None, typer.Option(help=RUNS, rich_help_panel=MEASURING)]
+SECONDS = "Longest timed part of a run, in seconds. Default: 10."
+SecondsOption = Annotated[float | None, typer.Option(help=SECONDS, rich_help_panel=MEASURING)]
+TARGET = "Stop a run once the 95 % interval of its median is within ± TARGET. Default: 0.005."
+TargetOption = Annotated[float | None, typer.Option(help=TARGET, rich_help_panel=MEASURING)]
+DEADLINE = "Give up on a run after this many seconds. Default: 900."
+DeadlineOption = Annotated[float | None, typer.Option(help=DEADLINE, rich_help_panel=MEASURING)]
+SEED = "Seed for the run order. Default: 0."
+SeedOption = Annotated[int | None, typer.Option(help=SEED, rich_help_panel=MEASURING)]
+SPLIT = "Also time forward, backward and update separately."
+SplitOption = Annotated[bool, typer.Option("--split", help=SPLIT, rich_help_panel=MEASURING)]
+AGAIN = "Measure finished cells again, as a new series."
+AgainOption = Annotated[bool, typer.Option("--again", help=AGAIN, rich_help_panel=MEASURING)]
+RetryOption = Annotated[bool, typer.Option("--retry", help="Re-run failed runs.", rich_help_panel=MEASURING)]
+DRY_RUN = "Print the plan and its estimated time; measure nothing."
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help=DRY_RUN, rich_help_panel=OUTPUT)]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
@@ -64,92 +94,44 @@ class Asked:
 
 def run(
     context: typer.Context,
-    suite: Annotated[
-        str | None, typer.Argument(metavar="[SUITE]", help="TOML file or name of a bundled suite.")
-    ] = None,
-    workload: Annotated[str, typer.Option(help="Kind of measurement.", rich_help_panel=WHAT)] = "train",
+    suite: SuiteArgument = None,
+    workload: WorkloadOption = "train",
     network: NetworkOption = None,
     options: SetOption = None,
     dataset: DatasetOption = None,
-    framework: Annotated[
-        str | None, typer.Option(help="Framework to run it in; see netdyno frameworks.", rich_help_panel=HOW)
-    ] = None,
-    batch: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N|max",
-            help="Items per step. Default: the network's own. max: the largest that fits.",
-            rich_help_panel=HOW,
-        ),
-    ] = None,
+    framework: FrameworkOption = None,
+    batch: BatchOption = None,
     precision: PrecisionOption = None,
-    execution: Annotated[
-        str | None,
-        typer.Option(
-            help="eager, compiled, cudagraph, compiled-cudagraph, or fastest (tries all of them).",
-            rich_help_panel=HOW,
-        ),
-    ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            help="synthetic (default), packed (files, one loader for all) or native (the framework's own pipeline).",
-            rich_help_panel=HOW,
-        ),
-    ] = None,
+    execution: ExecutionOption = None,
+    data: DataOption = None,
     threads: ThreadsOption = None,
     cpu: CpuOption = False,
     gpus: GpusOption = None,
     python: PythonOption = None,
-    runs: Annotated[
-        int | None, typer.Option(help="Fresh processes per cell. Default: 3.", rich_help_panel=MEASURING)
-    ] = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(help="Longest timed part of a run, in seconds. Default: 10.", rich_help_panel=MEASURING),
-    ] = None,
-    target: Annotated[
-        float | None,
-        typer.Option(
-            help="Stop a run once the 95 % interval of its median is within ± TARGET. Default: 0.005.",
-            rich_help_panel=MEASURING,
-        ),
-    ] = None,
-    deadline: Annotated[
-        float | None,
-        typer.Option(help="Give up on a run after this many seconds. Default: 900.", rich_help_panel=MEASURING),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed for the run order. Default: 0.", rich_help_panel=MEASURING)
-    ] = None,
-    split: Annotated[
-        bool,
-        typer.Option("--split", help="Also time forward, backward and update separately.", rich_help_panel=MEASURING),
-    ] = False,
-    again: Annotated[
-        bool,
-        typer.Option("--again", help="Measure finished cells again, as a new series.", rich_help_panel=MEASURING),
-    ] = False,
-    retry: Annotated[bool, typer.Option("--retry", help="Re-run failed runs.", rich_help_panel=MEASURING)] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Print the plan and its estimated time; measure nothing.", rich_help_panel=OUTPUT
-        ),
-    ] = False,
+    runs: RunsOption = None,
+    seconds: SecondsOption = None,
+    target: TargetOption = None,
+    deadline: DeadlineOption = None,
+    seed: SeedOption = None,
+    split: SplitOption = False,
+    again: AgainOption = False,
+    retry: RetryOption = False,
+    dry_run: DryRunOption = False,
 ) -> None:
     """Measure a suite, or one cell described by options. Without arguments: the default suite."""
     machine = describe_machine()
     bench = usual_bench(machine)
     device = device_of(gpus, cpu, len(machine.gpus)) if gpus is not None or cpu else None
     find_workload(workload)
-    fields = _said(
+    fields = given_only(
         network=network, dataset=dataset, framework=framework, batch=read_batch(batch, network), precision=precision,
         execution=execution, data=data, threads=threads, device=device, options=options or None,
     )  # fmt: skip
     fields |= {"workload": workload} if fields else {}
     chosen = _possible(_choose(suite, fields, bench), machine)
-    changes = _said(split=split or None, runs=runs, seconds=seconds, target=target, deadline_s=deadline, seed=seed)
+    changes = given_only(
+        split=split or None, runs=runs, seconds=seconds, target=target, deadline_s=deadline, seed=seed
+    )
     chosen = replace(chosen, settings=replace(chosen.settings, **changes))
     asked = Asked(again=again, retry=retry, dry_run=dry_run, largest=batch == MAX)
     place = Place(bench=bench, machine=machine, store=store_location(context), given=read_given(python or ()))
@@ -272,15 +254,10 @@ def _show(session: Session) -> None:
         raise typer.Exit(1)
 
 
-def _said(**values: Any) -> dict[str, Any]:
-    """The flags that were given."""
-    return {name: value for name, value in values.items() if value is not None}
-
-
 app = one_command(
     run,
     """
-    netdyno run --network resnet50/cifar10 --framework jax --batch 16
+    netdyno run --network resnet50/cifar10 --batch 16
     netdyno run then-and-now --dry-run
     """,
 )
