@@ -8,6 +8,7 @@ from tests.report.pages import data_of
 from tests.results.fixtures import FOLDER, copied_store
 
 from netdyno.cli.report import Asked, page_text
+from netdyno.report.names import short_name
 from netdyno.results.store import open_store
 
 SAME = ("place", "mfu", "runs", "outcome", "reason", "proved", "crowding", "series", "chosen", "steps", "flags")
@@ -22,7 +23,8 @@ def rows_of(data: dict[str, Any]) -> dict[tuple[Any, ...], dict[str, Any]]:
     found = {}
     for each in data["rows"]:
         row = dict(zip(data["columns"], each, strict=True))
-        key = tuple(row[name] if name == "batch" else texts[row[name]] for name in WHERE)
+        where = {name: row[name] if name == "batch" else texts[row[name]] for name in WHERE}
+        key = (short_name(where.pop("network")), *where.values())  # the page had paths of users' files once
         said = {name: texts[row[name]] if name in TEXTS else row[name] for name in SAME}
         found[key] = said | {"flags": [texts[flag] for flag in row["flags"]]} | numbers_of(row, data)
     return found
