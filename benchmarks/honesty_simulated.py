@@ -15,9 +15,11 @@ import numpy as np
 from netdyno.results.cell import Cell
 from netdyno.results.compare.pairs import compare, compare_all
 from netdyno.results.compare.question import Question
+from netdyno.results.figure import Figure
 from netdyno.results.history.steps import find_steps
 from netdyno.results.record import Record, Sample
 from netdyno.results.result import Result
+from netdyno.results.statistics import rate
 
 SEED = 20261115
 PAIRS = 1000
@@ -146,14 +148,16 @@ def draw(random: np.random.Generator, noise: Noise, runs: int, step_s: float) ->
     seconds = levels[:, np.newaxis] * blocks
     records = tuple(record(number, row) for number, row in enumerate(seconds, 1))
     return Result(
-        cell=CELL, machine="made-up", series=1, images_per_s=None, low=None, high=None, runs=runs,
+        cell=CELL, machine="made-up", series=1, headline="throughput", figures={}, runs=runs,
         outcome="measured", verdict="steady", reason="", records=records,
     )  # fmt: skip
 
 
 def record(number: int, seconds: np.ndarray) -> Record:
+    samples = tuple(Sample(steps=1, seconds=float(value)) for value in seconds)
+    speed = Figure("throughput", "images/s", "more", rate(samples, CELL.batch), float(CELL.batch))
     return Record(
         id=str(number), cell=CELL, machine="made-up", series=1, number=number, outcome="measured",
         started_at="2026-11-15T10:00:00+00:00", ended_at="2026-11-15T10:01:00+00:00",
-        samples=tuple(Sample(steps=1, seconds=float(value)) for value in seconds),
+        samples=samples, figures={"throughput": speed}, headline="throughput",
     )  # fmt: skip

@@ -15,23 +15,24 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 from sqlalchemy import create_engine, insert
+from tests.results.figures import train_figures
 
 from netdyno.frameworks.spec import specs
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record, Sample
 from netdyno.results.store import open_store
 from netdyno.results.store.rows import to_row
-from netdyno.results.store.tables import RECORDS
+from netdyno.results.store.tables import RUNS
 from netdyno.zoo.catalog import entries
 
-RUNS = 3
+RUNS_EACH = 3
 CHUNK = 1000
 START = datetime(2026, 11, 1, tzinfo=UTC)
 HOST = {
@@ -96,7 +97,7 @@ def write_store(path: Path, count: int) -> None:
     stream = itertools.islice(records(np.random.default_rng(count)), count)
     with engine.begin() as connection:
         while chunk := list(itertools.islice(stream, CHUNK)):
-            connection.execute(insert(RECORDS), [to_row(record) for record in chunk])
+            connection.execute(insert(RUNS), [to_row(record) for record in chunk])
     engine.dispose()
 
 
@@ -104,7 +105,7 @@ def records(random: np.random.Generator) -> Iterator[Record]:
     """The runs of cell after cell, of a tenth as many machines as there are thousand cells."""
     for place, cell in enumerate(cells()):
         step_s = float(np.exp(random.normal(-4.0, 1.2)))
-        for number in range(1, RUNS + 1):
+        for number in range(1, RUNS_EACH + 1):
             yield drawn(cell, place, number, step_s * float(np.exp(random.normal(0, 0.01))), random)
 
 
@@ -130,7 +131,13 @@ def drawn(cell: Cell, place: int, number: int, step_s: float, random: np.random.
     fails = random.random() < 1 / 40
     times = step_s * np.exp(random.normal(0, 0.01, int(random.integers(10, 41))))
     gpus = [GPU] if cell.device == "cuda" else []
-    more = {"trace": trace(random)} if "trace" in {field.name for field in fields(Record)} else {}
+    samples = () if fails else tuple(Sample(steps=10, seconds=float(10 * value)) for value in times)
+    read = {
+        "first_step_s": float(random.uniform(0.1, 20)),
+        "host_peak_bytes": int(random.uniform(2e8, 3e9)),
+        "device_peak_bytes": int(random.uniform(1e8, 3e10)) if gpus else None,
+    }
+    found = readings(cell, step_s, random) if gpus else {"busy_cores": float(cell.threads)}
     return Record(
         id=f"{start:%Y%m%dT%H%M%S}-{cell.network}-{cell.framework}-{place:08x}-{number}",
         cell=cell,
@@ -141,22 +148,22 @@ def drawn(cell: Cell, place: int, number: int, step_s: float, random: np.random.
         reason=f"ValueError: no memory for {place % 50} tensors" if fails else "",
         started_at=start.isoformat(),
         ended_at=(start + timedelta(seconds=18)).isoformat(),
-        samples=() if fails else tuple(Sample(steps=10, seconds=float(10 * value)) for value in times),
-        warmup=() if fails else tuple(Sample(steps=10, seconds=float(10 * value)) for value in times[:8]),
+        figures={} if fails else train_figures(cell, samples, {**found, **read}),
+        headline="throughput",
+        samples=samples,
+        warmup=samples[:8],
         flags=("foreign load",) if random.random() < 0.05 else (),
         build_s=0.4,
-        first_step_s=float(random.uniform(0.1, 20)),
         loss_first=2.3,
         loss_last=2.1,
-        host_peak_bytes=int(random.uniform(2e8, 3e9)),
-        device_peak_bytes=int(random.uniform(1e8, 3e10)) if gpus else None,
-        readings=readings(cell, step_s, random) if gpus else {"busy_cores": float(cell.threads)},
+        readings=found,
         absent={} if gpus else {"package_j_per_item": "this machine shows no RAPL counters"},
+        trace=trace(random),
         versions={"numpy": "2.4.0", "python": "3.12.3", cell.framework: "1.0"},
         settings={"layout": "nchw", "optimizer": "SGD (fused)"},
         environment={**HOST, "load": float(random.random()), "gpus": gpus},
         cost={"batch": cell.batch, "step_flops": 10**9},
-        **more,
+        **read,
     )
 
 

@@ -29,6 +29,14 @@ def test_the_worker_is_written_in_python_3_6(path):
     ast.parse(path.read_text(), feature_version=(3, 6))
 
 
+@pytest.mark.parametrize("path", sorted(WORKER.rglob("*.py")), ids=lambda path: path.name)
+def test_the_worker_imports_modules_of_its_own_that_exist(path):
+    nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+    own = [node.module for node in nodes if node.module and node.module.split(".")[0] == "netdyno_worker"]
+    places = [WORKER.parent.joinpath(*name.split(".")) for name in own]
+    assert [str(place) for place in places if not (place.with_suffix(".py").exists() or place.is_dir())] == []
+
+
 def _imported(path):
     nodes = list(ast.walk(ast.parse(path.read_text())))
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]

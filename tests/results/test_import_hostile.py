@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from netdyno.report.gpu_tables import results_tables
 from tests.results.exports import everything, exported, full_store
 from tests.results.fixtures import EXPORT
 
 from netdyno.errors import NetdynoError
+from netdyno.report.terminal.tables import results_tables
 from netdyno.results.exchange.files import EXPORTS
 from netdyno.results.exchange.merge import merge
 from netdyno.results.result import results_of, to_json
@@ -154,7 +154,8 @@ def show_everything(store: Store) -> None:
 def test_markup_in_names_stays_what_it_is_data(tmp_path: Path, original: bytes) -> None:
     told = parts_of(original)
     for record in records_of(told):
-        record["cell"]["network"] = record["machine"] = MARKUP + record["machine"]
+        record["cell"]["network"] = MARKUP + record["cell"]["network"]
+        record["machine"] = MARKUP + record["machine"]
     path = tmp_path / "markup.jsonl"
     path.write_bytes(joined(told))
     with open_store(str(tmp_path / "b.db")) as store:

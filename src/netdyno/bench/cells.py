@@ -1,5 +1,6 @@
 """From the fields that a user named to a whole cell: defaults filled in, impossible ones refused with a reason."""
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,8 +10,8 @@ from netdyno.errors import NetdynoError, unknown
 from netdyno.frameworks.spec import Spec, find_spec
 from netdyno.graph.model import Programme
 from netdyno.results.cell import Cell
-from netdyno.zoo.catalog import Entry, entries, find_entry, resolve
-from netdyno.zoo.custom import load_network
+from netdyno.zoo.catalog import Entry, Recipe, entries, find_entry, resolve
+from netdyno.zoo.custom import load_network, network_of
 from netdyno.zoo.items import find_items
 from netdyno.zoo.options import Option, checked_options, parsed_options
 
@@ -35,7 +36,7 @@ class Bench:
     threads: int
     folder: Path
     framework: str  # where none is named
-    own: dict[str, str] = field(default_factory=dict)  # a user's network → path/to/file.py:function
+    own: dict[str, str | Recipe] = field(default_factory=dict)  # a user's network → path/to/file.py:function, or it
     _entries: dict[tuple[str, str | None], Entry] = field(default_factory=dict)
     _programmes: dict[tuple[object, ...], Programme] = field(default_factory=dict)
 
@@ -83,13 +84,26 @@ class Bench:
         return self._programmes[key]
 
     def _own(self, network: str, dataset: str | None) -> Entry:
-        reference = self.own.get(network, network)
-        entry = load_network(str(self.folder / reference), find_items(dataset or DEFAULT_CUSTOM_DATASET))
+        reference, items = self.own.get(network, network), find_items(dataset or DEFAULT_CUSTOM_DATASET)
+        if isinstance(reference, str):
+            entry = load_network(str(self.folder / reference), items)
+        else:
+            entry = network_of(reference, network, Path(inspect.getfile(reference)), items)
         if entry.network in {known.network for known in entries()}:
-            message = f"{reference}: expected a name that is not in the zoo, received '{entry.network}'."
+            message = f"{network}: expected a name that is not in the zoo, received '{entry.network}'."
             raise NetdynoError(message, hint="Rename the function: results are stored by its name.")
         self.own[entry.network] = reference
         return entry
+
+
+def split_name(network: str, dataset: str | None) -> tuple[str, str | None]:
+    """`lenet/mnist` is a network and its dataset; a path has slashes of its own."""
+    if "/" not in network or ".py:" in network:
+        return network, dataset
+    if dataset:
+        raise NetdynoError(f"expected one dataset, received '{dataset}' beside '{network}'.")
+    name, _, own = network.partition("/")
+    return name, own
 
 
 def _options(entry: Entry, given: object) -> tuple[tuple[str, Option], ...]:
@@ -110,12 +124,7 @@ def _split(fields: Fields) -> tuple[str, str | None]:
     dataset = _text(fields, "dataset", "") or None
     if not network:
         raise NetdynoError("a cell: expected a network, received none.", hint="See: netdyno networks")
-    if "/" not in network or ".py:" in network:
-        return network, dataset
-    if dataset:
-        raise NetdynoError(f"expected one dataset, received '{dataset}' beside '{network}'.")
-    name, _, dataset = network.partition("/")
-    return name, dataset
+    return split_name(network, dataset)
 
 
 def _text(fields: Fields, field: str, default: str) -> str:

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-import netdyno
 from netdyno.cli.command import Lazy, LazyGroup
 from netdyno.cli.options import StoreOption
 from netdyno.errors import NetdynoError
+from netdyno.version import __version__
 
 # What typer raises for a wrong option; the class is private there, so it is found as an ancestor of a public one.
 USAGE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
@@ -55,7 +55,7 @@ def options(
 ) -> None:
     """Measure the same network in any framework, with its uncertainty."""
     if version:
-        print(f"netdyno {netdyno.__version__}")
+        print(f"netdyno {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         raise typer.BadParameter("Missing command.")

@@ -1,12 +1,10 @@
 """Options that several commands share, grouped for their help, and what they stand for."""
 
-import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.home import home
 
 if TYPE_CHECKING:
     from netdyno.devices.machine import Machine
@@ -46,13 +44,17 @@ PythonOption = Annotated[
         rich_help_panel=WHERE,
     ),
 ]
+FrameworksOption = Annotated[
+    list[str] | None, typer.Option(help="Framework. Repeatable. Default: every usable one.", rich_help_panel=HOW)
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.", rich_help_panel=OUTPUT)]
 
 
 def store_location(context: typer.Context) -> str:
     """Return --store, else NETDYNO_STORE, else a file in netdyno's home."""
-    given: str | None = context.obj or os.environ.get("NETDYNO_STORE")
-    return given or str(home() / "results.sqlite")
+    from netdyno import library
+
+    return library.store_location(context.obj)
 
 
 def device_of(gpus: int | None, cpu: bool, gpus_here: int) -> str:
@@ -74,3 +76,8 @@ def device_of(gpus: int | None, cpu: bool, gpus_here: int) -> str:
 def threads_of(machine: "Machine") -> int:
     """Return the number of cores to compute on; a quota may leave a fraction of one."""
     return max(1, int(machine.usable_cores))
+
+
+def given_only(**values: Any) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,9 +1,7 @@
 """`netdyno run`: measure a suite, or one cell described by flags."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,16 +9,16 @@ from msgspec import structs
 from rich.table import Table
 from rich.text import Text
 
-from netdyno.bench.campaign import Campaign, carry_out, recover
+from netdyno.bench.campaign import Campaign, recover
 from netdyno.bench.cells import Bench
-from netdyno.bench.plan import BAD, Plan, PlannedRun, Renewal, expected_s, make_plan
-from netdyno.bench.revision import find_revision
-from netdyno.bench.search.compile_ahead import cells_to_compile, compile_ahead
+from netdyno.bench.plan import BAD, Plan, PlannedRun
+from netdyno.bench.search.compile_ahead import cells_to_compile
+from netdyno.bench.search.largest_batch import SearchOptions, largest_batch
+from netdyno.bench.session import Place, Session, open_session, usual_bench, without_missing_gpus
 from netdyno.bench.settings import Settings
 from netdyno.bench.suite import Suite, read_suite
-from netdyno.bench.suites import DEFAULT, default_framework, find_suite
+from netdyno.bench.suites import DEFAULT, find_suite
 from netdyno.cli.command import one_command
-from netdyno.cli.largest import MAX, find_largest_batch, read_batch
 from netdyno.cli.options import (
     HOW,
     MEASURING,
@@ -35,32 +33,53 @@ from netdyno.cli.options import (
     SetOption,
     ThreadsOption,
     device_of,
+    given_only,
     store_location,
-    threads_of,
 )
-from netdyno.devices.environment import Environment
-from netdyno.devices.machine import Machine, describe_machine, machine_id
-from netdyno.devices.nvidia.gpus import visible_gpus
+from netdyno.devices.machine import Machine, describe_machine
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.environments import Given, Interpreter, find_interpreter, read_given
-from netdyno.frameworks.home import home
+from netdyno.frameworks.environments import read_given
 from netdyno.frameworks.spec import find_spec
-from netdyno.graph.wire import digest
 from netdyno.report.published.survey import published_thread_times
 from netdyno.report.terminal.availability import availability
 from netdyno.report.terminal.conclusion import conclusion
 from netdyno.report.terminal.console import data_console, talk_console
-from netdyno.report.terminal.progress import Compiling, Packing, Progress, duration
+from netdyno.report.terminal.progress import Compiling, Packing, Progress, Tries, duration
 from netdyno.report.terminal.tables import how, new_table, results_tables
 from netdyno.report.terminal.threads import thread_tables
-from netdyno.results.cell import Cell
 from netdyno.results.proof import unproved_frameworks
-from netdyno.results.result import results_of
-from netdyno.results.store import open_store
-from netdyno.runtime.folders import RunFolders, only_measurement
-from netdyno.runtime.worker_file import pack_worker
 from netdyno.workloads import find_workload
-from netdyno.workloads.inputs import Inputs, prepare_inputs
+
+MAX = "max"  # batch: the largest that fits
+
+SuiteArgument = Annotated[str | None, typer.Argument(metavar="[SUITE]", help="TOML file or name of a bundled suite.")]
+WorkloadOption = Annotated[str, typer.Option(help="Kind of measurement.", rich_help_panel=WHAT)]
+FrameworkOption = Annotated[
+    str | None, typer.Option(help="Framework to run it in; see netdyno frameworks.", rich_help_panel=HOW)
+]
+BATCH = "Items per step. Default: the network's own. max: the largest that fits."
+BatchOption = Annotated[str | None, typer.Option(metavar="N|max", help=BATCH, rich_help_panel=HOW)]
+EXECUTION = "eager, compiled, cudagraph, compiled-cudagraph, or fastest (tries all of them)."
+ExecutionOption = Annotated[str | None, typer.Option(help=EXECUTION, rich_help_panel=HOW)]
+DATA = "synthetic (default), packed (files, one loader for all) or native (the framework's own pipeline)."
+DataOption = Annotated[str | None, typer.Option(help=DATA, rich_help_panel=HOW)]
+RUNS = "Fresh processes per cell. Default: 3."
+RunsOption = Annotated[int | None, typer.Option(help=RUNS, rich_help_panel=MEASURING)]
+SECONDS = "Longest timed part of a run, in seconds. Default: 10."
+SecondsOption = Annotated[float | None, typer.Option(help=SECONDS, rich_help_panel=MEASURING)]
+TARGET = "Stop a run once the 95 % interval of its median is within ± TARGET. Default: 0.005."
+TargetOption = Annotated[float | None, typer.Option(help=TARGET, rich_help_panel=MEASURING)]
+DEADLINE = "Give up on a run after this many seconds. Default: 900."
+DeadlineOption = Annotated[float | None, typer.Option(help=DEADLINE, rich_help_panel=MEASURING)]
+SEED = "Seed for the run order. Default: 0."
+SeedOption = Annotated[int | None, typer.Option(help=SEED, rich_help_panel=MEASURING)]
+SPLIT = "Also time forward, backward and update separately."
+SplitOption = Annotated[bool, typer.Option("--split", help=SPLIT, rich_help_panel=MEASURING)]
+AGAIN = "Measure finished cells again, as a new series."
+AgainOption = Annotated[bool, typer.Option("--again", help=AGAIN, rich_help_panel=MEASURING)]
+RetryOption = Annotated[bool, typer.Option("--retry", help="Re-run failed runs.", rich_help_panel=MEASURING)]
+DRY_RUN = "Print the plan and its estimated time; measure nothing."
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help=DRY_RUN, rich_help_panel=OUTPUT)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,104 +90,68 @@ class Asked:
     retry: bool
     dry_run: bool
     largest: bool  # batch that fits, in place of the cell's own
-    pythons: Given
-    store: str
 
 
 def run(
     context: typer.Context,
-    suite: Annotated[
-        str | None, typer.Argument(metavar="[SUITE]", help="TOML file or name of a bundled suite.")
-    ] = None,
-    workload: Annotated[str, typer.Option(help="Kind of measurement.", rich_help_panel=WHAT)] = "train",
+    suite: SuiteArgument = None,
+    workload: WorkloadOption = "train",
     network: NetworkOption = None,
     options: SetOption = None,
     dataset: DatasetOption = None,
-    framework: Annotated[
-        str | None, typer.Option(help="Framework to run it in; see netdyno frameworks.", rich_help_panel=HOW)
-    ] = None,
-    batch: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N|max",
-            help="Items per step. Default: the network's own. max: the largest that fits.",
-            rich_help_panel=HOW,
-        ),
-    ] = None,
+    framework: FrameworkOption = None,
+    batch: BatchOption = None,
     precision: PrecisionOption = None,
-    execution: Annotated[
-        str | None,
-        typer.Option(
-            help="eager, compiled, cudagraph, compiled-cudagraph, or fastest (tries all of them).",
-            rich_help_panel=HOW,
-        ),
-    ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            help="synthetic (default), packed (files, one loader for all) or native (the framework's own pipeline).",
-            rich_help_panel=HOW,
-        ),
-    ] = None,
+    execution: ExecutionOption = None,
+    data: DataOption = None,
     threads: ThreadsOption = None,
     cpu: CpuOption = False,
     gpus: GpusOption = None,
     python: PythonOption = None,
-    runs: Annotated[
-        int | None, typer.Option(help="Fresh processes per cell. Default: 3.", rich_help_panel=MEASURING)
-    ] = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(help="Longest timed part of a run, in seconds. Default: 10.", rich_help_panel=MEASURING),
-    ] = None,
-    target: Annotated[
-        float | None,
-        typer.Option(
-            help="Stop a run once the 95 % interval of its median is within ± TARGET. Default: 0.005.",
-            rich_help_panel=MEASURING,
-        ),
-    ] = None,
-    deadline: Annotated[
-        float | None,
-        typer.Option(help="Give up on a run after this many seconds. Default: 900.", rich_help_panel=MEASURING),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed for the run order. Default: 0.", rich_help_panel=MEASURING)
-    ] = None,
-    split: Annotated[
-        bool,
-        typer.Option("--split", help="Also time forward, backward and update separately.", rich_help_panel=MEASURING),
-    ] = False,
-    again: Annotated[
-        bool,
-        typer.Option("--again", help="Measure finished cells again, as a new series.", rich_help_panel=MEASURING),
-    ] = False,
-    retry: Annotated[bool, typer.Option("--retry", help="Re-run failed runs.", rich_help_panel=MEASURING)] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Print the plan and its estimated time; measure nothing.", rich_help_panel=OUTPUT
-        ),
-    ] = False,
+    runs: RunsOption = None,
+    seconds: SecondsOption = None,
+    target: TargetOption = None,
+    deadline: DeadlineOption = None,
+    seed: SeedOption = None,
+    split: SplitOption = False,
+    again: AgainOption = False,
+    retry: RetryOption = False,
+    dry_run: DryRunOption = False,
 ) -> None:
     """Measure a suite, or one cell described by options. Without arguments: the default suite."""
     machine = describe_machine()
-    bench = Bench(threads=threads_of(machine), folder=Path.cwd(), framework=default_framework())
+    bench = usual_bench(machine)
     device = device_of(gpus, cpu, len(machine.gpus)) if gpus is not None or cpu else None
     find_workload(workload)
-    fields = _said(
+    fields = given_only(
         network=network, dataset=dataset, framework=framework, batch=read_batch(batch, network), precision=precision,
         execution=execution, data=data, threads=threads, device=device, options=options or None,
     )  # fmt: skip
     fields |= {"workload": workload} if fields else {}
     chosen = _possible(_choose(suite, fields, bench), machine)
-    changes = _said(split=split or None, runs=runs, seconds=seconds, target=target, deadline_s=deadline, seed=seed)
+    changes = given_only(
+        split=split or None, runs=runs, seconds=seconds, target=target, deadline_s=deadline, seed=seed
+    )
     chosen = replace(chosen, settings=replace(chosen.settings, **changes))
-    asked = Asked(
-        again=again, retry=retry, dry_run=dry_run, largest=batch == MAX, pythons=read_given(python or ()),
-        store=store_location(context),
-    )  # fmt: skip
-    _measure(chosen, bench, machine, asked)
+    asked = Asked(again=again, retry=retry, dry_run=dry_run, largest=batch == MAX)
+    place = Place(bench=bench, machine=machine, store=store_location(context), given=read_given(python or ()))
+    with (
+        Packing(talk_console()) as packing,
+        open_session(chosen, place, packing.packed, measures=not dry_run) as session,
+    ):
+        _measure(session, asked)
+
+
+def read_batch(given: str | None, network: str | None) -> int | None:
+    """The number that --batch names; None where it is not given or the largest is wanted."""
+    if given == MAX and network is None:
+        raise NetdynoError("--batch max: expected the options of one cell, received no --network.")
+    if given is None or given == MAX:
+        return None
+    try:
+        return int(given)
+    except ValueError:
+        raise NetdynoError(f"--batch: expected a whole number or '{MAX}', received '{given}'.") from None
 
 
 def _choose(suite: str | None, fields: dict[str, Any], bench: Bench) -> Suite:
@@ -184,89 +167,45 @@ def _choose(suite: str | None, fields: dict[str, Any], bench: Bench) -> Suite:
 
 def _possible(suite: Suite, machine: Machine) -> Suite:
     """Without the cells that need a GPU where there is none."""
-    cells = tuple(cell for cell in suite.cells if cell.device == "cpu" or machine.gpus)
-    if not cells:
-        why = machine.gpu_problem or "a machine with none"
-        raise NetdynoError(f"{suite.name}: expected a GPU, received {why}.", hint="See: netdyno doctor")
-    if left_out := len(suite.cells) - len(cells):
+    possible = without_missing_gpus(suite, machine)
+    if left_out := len(suite.cells) - len(possible.cells):
         talk_console().print(f"Left out, {left_out} of {len(suite.cells)} cells: they need a GPU, and none is here.")
-    return replace(suite, cells=cells)
+    return possible
 
 
-def _measure(suite: Suite, bench: Bench, machine: Machine, asked: Asked) -> None:
-    interpreters, missing = _interpreters(suite, asked.pythons)
-    with ExitStack() as stack:
-        if not asked.dry_run:
-            stack.enter_context(only_measurement(home()))
-        store = stack.enter_context(open_store(asked.store))
-        campaign = Campaign(
-            bench=bench,
-            store=store,
-            folders=RunFolders(home=home(), store_name=asked.store),
-            settings=suite.settings,
-            archive=pack_worker(home() / "workers"),
-            interpreters=interpreters,
-            machine=machine_id(machine),
-            gpus=visible_gpus()[:1],
-            inputs={} if asked.dry_run else _inputs(suite, bench),
-            environment=Environment(machine=machine, revision=find_revision(Path.cwd())).as_json(),
-        )
-        if asked.largest:
-            suite = _at_largest_batch(suite, campaign, asked)
-        _carry_out(suite, campaign, asked, missing)
-
-
-def _inputs(suite: Suite, bench: Bench) -> Inputs:
-    """The files of cells with real data, prepared before anything is measured."""
-    with Packing(talk_console()) as packing:
-        return prepare_inputs(suite.cells, bench.entry_of, home(), packing.packed)
-
-
-def _at_largest_batch(suite: Suite, campaign: Campaign, asked: Asked) -> Suite:
-    """The suite of one cell, at the most images that fit."""
-    if asked.dry_run:
-        raise NetdynoError(f"--dry-run: expected a batch in numbers, received '{MAX}', which must be tried out.")
-    (cell,) = suite.cells
-    return replace(suite, cells=(structs.replace(cell, batch=find_largest_batch(cell, campaign, again=asked.again)),))
-
-
-def _interpreters(suite: Suite, given: Given) -> tuple[dict[str, Interpreter], dict[str, str]]:
-    """Where each framework of the suite runs, and why some do not; if none does, that is an error."""
-    found, missing = {}, {}
-    for name in sorted({cell.framework for cell in suite.cells}):
-        try:
-            found[name] = find_interpreter(find_spec(name), given)
-        except NetdynoError as error:
-            if name in given:
-                raise
-            missing[name] = error
-    if not found:
-        raise next(iter(missing.values()))
-    return found, {name: str(error) for name, error in missing.items()}
-
-
-def _carry_out(suite: Suite, campaign: Campaign, asked: Asked, missing: Mapping[str, str]) -> None:
+def _measure(session: Session, asked: Asked) -> None:
     talk = talk_console()
-    cells = [cell for cell in suite.cells if cell.framework not in missing]
-    for name, reason in missing.items():
+    if asked.largest:
+        session = _at_largest_batch(session, asked)
+    for name, reason in session.missing.items():
         talk.print(f"Left out, {name}: {reason}", markup=False)
     if not asked.dry_run:
-        report_recovery(campaign)
-    history = campaign.store.finished(campaign.machine)
-    digests = {cell: digest(campaign.bench.programme(cell)) for cell in cells}
-    renewal = Renewal(again=asked.again, retry=asked.retry, digests=digests)
-    plan = make_plan(cells, suite.settings, history, renewal)
-    expected = {run: expected_s(run, suite.settings, history) for run in plan.runs}
-    talk.print(_opening(suite.name, len(cells), plan, sum(expected.values())))
+        report_recovery(session.campaign)
+    plan = session.plan(again=asked.again, retry=asked.retry)
+    expected = session.expected(plan)
+    talk.print(_opening(session.suite.name, len(session.cells), plan, sum(expected.values())))
     if asked.dry_run:
         data_console().print(_plan_table(plan, expected))
         return
-    if to_compile := cells_to_compile(plan):
+    if cells_to_compile(plan):
         with Compiling(talk) as compiling:
-            campaign = replace(campaign, choices=compile_ahead(to_compile, campaign, compiling))
+            session = session.compiled_ahead(plan, compiling)
     with Progress(talk, plan, expected) as progress:
-        carry_out(plan, campaign, progress)
-    _show(suite.cells, campaign, missing)
+        session.carry_out(plan, progress)
+    _show(session)
+
+
+def _at_largest_batch(session: Session, asked: Asked) -> Session:
+    """The session of one cell, at the largest batch that fits."""
+    if asked.dry_run:
+        raise NetdynoError(f"--dry-run: expected a batch in numbers, received '{MAX}', which must be tried out.")
+    talk, (cell,) = talk_console(), session.suite.cells
+    limit = largest_batch(cell, session.campaign, Tries(talk), SearchOptions(again=asked.again))
+    if limit.fails is None:
+        talk.print(f"The largest batch that was tried fits: {limit.fits}.")
+    else:
+        talk.print(f"Batch {limit.fits} fits, {limit.fails} does not: {limit.reason}", markup=False)
+    return replace(session, suite=replace(session.suite, cells=(structs.replace(cell, batch=limit.fits),)))
 
 
 def report_recovery(campaign: Campaign) -> None:
@@ -295,21 +234,19 @@ def _plan_table(plan: Plan, expected: Mapping[PlannedRun, float]) -> Table:
     return table
 
 
-def _show(cells: Sequence[Cell], campaign: Campaign, missing: Mapping[str, str]) -> None:
-    """The table of what was asked for, and of what is available of it; exit 1 if something went wrong in it."""
-    wanted = set(cells)
-    records = campaign.store.records(machine=campaign.machine)
-    found = results_of(record for record in records if record.cell in wanted)
+def _show(session: Session) -> None:
+    """The table of what was requested, and of what is available of it; exit 1 if something went wrong in it."""
+    cells, found, store = session.suite.cells, session.results(), session.campaign.store
     for part in results_tables(found):
         data_console().print(part)
     if len({cell.framework for cell in cells}) > 1:
-        for part in availability(cells, found, missing):
+        for part in availability(cells, found, session.missing):
             data_console().print(part)
     for part in thread_tables(found, published_thread_times()):
         data_console().print(part)
     if sentence := conclusion(found):
         data_console().print("", Text(sentence), sep="\n")
-    unproved = unproved_frameworks(found, campaign.store.proofs(campaign.machine))
+    unproved = unproved_frameworks(found, store.proofs(session.campaign.machine))
     if unproved := [name for name in unproved if not find_spec(name).is_instrument]:
         talk_console().print(f"Not proved equal on this machine: {', '.join(unproved)}. See: netdyno verify")
     if any(record.outcome in BAD for result in found for record in result.records):
@@ -317,15 +254,10 @@ def _show(cells: Sequence[Cell], campaign: Campaign, missing: Mapping[str, str])
         raise typer.Exit(1)
 
 
-def _said(**values: Any) -> dict[str, Any]:
-    """The flags that were given."""
-    return {name: value for name, value in values.items() if value is not None}
-
-
 app = one_command(
     run,
     """
-    netdyno run --network resnet50/cifar10 --framework jax --batch 16
+    netdyno run --network resnet50/cifar10 --batch 16
     netdyno run then-and-now --dry-run
     """,
 )

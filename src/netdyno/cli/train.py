@@ -2,18 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
 from msgspec import structs, to_builtins
 
-from netdyno.bench.campaign import Campaign, carry_out
-from netdyno.bench.cells import Bench
-from netdyno.bench.plan import Plan, Renewal, make_plan
-from netdyno.bench.revision import find_revision
+from netdyno.bench.campaign import Campaign
+from netdyno.bench.session import Place, Session, open_session, usual_bench
 from netdyno.bench.settings import Settings
+from netdyno.bench.suite import Suite
 from netdyno.bench.suites import default_framework
 from netdyno.cli.command import one_command
 from netdyno.cli.options import (
@@ -23,25 +21,23 @@ from netdyno.cli.options import (
     WHAT,
     CpuOption,
     DatasetOption,
+    FrameworksOption,
     GpusOption,
     JsonOption,
     PrecisionOption,
     PythonOption,
+    SetOption,
     ThreadsOption,
     device_of,
+    given_only,
     store_location,
-    threads_of,
 )
 from netdyno.cli.run import report_recovery
 from netdyno.data.packing import PACKED
-from netdyno.devices.environment import Environment
-from netdyno.devices.machine import Machine, describe_machine, machine_id
-from netdyno.devices.nvidia.gpus import visible_gpus
+from netdyno.devices.machine import describe_machine
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.environments import Given, find_interpreter, locate, read_given
-from netdyno.frameworks.home import home
+from netdyno.frameworks.environments import Given, locate, read_given
 from netdyno.frameworks.spec import find_spec, specs
-from netdyno.graph.wire import digest
 from netdyno.report.terminal.console import data_console, print_json, talk_console
 from netdyno.report.terminal.learning import cost_of, learning_tables
 from netdyno.report.terminal.progress import Packing, TrainingProgress
@@ -49,14 +45,32 @@ from netdyno.results.cell import Cell
 from netdyno.results.record import MEASURED, Record
 from netdyno.results.result import Result, results_of, to_json
 from netdyno.results.selectors import newest_series
-from netdyno.results.store import Store, open_store
-from netdyno.runtime.folders import RunFolders, only_measurement
-from netdyno.runtime.worker_file import pack_worker
-from netdyno.workloads.inputs import Inputs, prepare_inputs
 from netdyno.workloads.learn import Goal
 
 LEARN = "learn"
 MOST_EPOCHS = 100  # while an accuracy is sought and nobody says how long to try
+
+NETWORK = "Network of the zoo, or path/to/file.py:function."
+TrainedOption = Annotated[str, typer.Option(help=NETWORK, rich_help_panel=WHAT)]
+SOURCE = "Train on the files of another dataset: fashion-mnist, shapes, …."
+SourceOption = Annotated[str | None, typer.Option(help=SOURCE, rich_help_panel=WHAT)]
+EpochsOption = Annotated[float | None, typer.Option(help="Number of epochs. Default: 1.", rich_help_panel=WHAT)]
+StepsOption = Annotated[int | None, typer.Option(help="Number of steps, instead of epochs.", rich_help_panel=WHAT)]
+UNTIL = "Stop at this accuracy on the test split."
+UntilOption = Annotated[str | None, typer.Option(metavar="accuracy=X", help=UNTIL, rich_help_panel=WHAT)]
+BATCH = "Items per step. Default: the network's own."
+BatchOption = Annotated[int | None, typer.Option(help=BATCH, rich_help_panel=HOW)]
+EXECUTION = "eager, compiled, cudagraph or compiled-cudagraph."
+ExecutionOption = Annotated[str | None, typer.Option(help=EXECUTION, rich_help_panel=HOW)]
+SEEDS = "Number of trainings, each with other weights and order."
+SeedsOption = Annotated[int, typer.Option(help=SEEDS, rich_help_panel=MEASURING)]
+EVALUATE = "Steps between evaluations. Default: one epoch."
+EvaluateOption = Annotated[int | None, typer.Option(help=EVALUATE, rich_help_panel=MEASURING)]
+DEADLINE = "Give up on a training after this many seconds."
+DeadlineOption = Annotated[float, typer.Option(help=DEADLINE, rich_help_panel=MEASURING)]
+AgainOption = Annotated[bool, typer.Option("--again", help="Repeat finished trainings.", rich_help_panel=MEASURING)]
+PRICE = "Price of the machine, to print what a training costs."
+PriceOption = Annotated[float | None, typer.Option(help=PRICE, rich_help_panel=OUTPUT)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,70 +83,45 @@ class Telling:
 
 def train(
     context: typer.Context,
-    network: Annotated[
-        str, typer.Option(help="Network of the zoo, or path/to/file.py:function.", rich_help_panel=WHAT)
-    ] = "lenet/mnist",
+    network: TrainedOption = "lenet/mnist",
+    options: SetOption = None,
     dataset: DatasetOption = None,
-    source: Annotated[
-        str | None,
-        typer.Option(help="Train on the files of another dataset: fashion-mnist, shapes, ….", rich_help_panel=WHAT),
-    ] = None,
-    epochs: Annotated[float | None, typer.Option(help="Number of epochs. Default: 1.", rich_help_panel=WHAT)] = None,
-    steps: Annotated[
-        int | None, typer.Option(help="Number of steps, instead of epochs.", rich_help_panel=WHAT)
-    ] = None,
-    until: Annotated[
-        str | None,
-        typer.Option(metavar="accuracy=X", help="Stop at this accuracy on the test split.", rich_help_panel=WHAT),
-    ] = None,
-    framework: Annotated[
-        list[str] | None, typer.Option(help="Framework. Repeatable. Default: every usable one.", rich_help_panel=HOW)
-    ] = None,
-    batch: Annotated[
-        int | None, typer.Option(help="Items per step. Default: the network's own.", rich_help_panel=HOW)
-    ] = None,
+    source: SourceOption = None,
+    epochs: EpochsOption = None,
+    steps: StepsOption = None,
+    until: UntilOption = None,
+    framework: FrameworksOption = None,
+    batch: BatchOption = None,
     precision: PrecisionOption = None,
-    execution: Annotated[
-        str | None, typer.Option(help="eager, compiled, cudagraph or compiled-cudagraph.", rich_help_panel=HOW)
-    ] = None,
+    execution: ExecutionOption = None,
     threads: ThreadsOption = None,
     cpu: CpuOption = False,
     gpus: GpusOption = None,
     python: PythonOption = None,
-    seeds: Annotated[
-        int, typer.Option(help="Number of trainings, each with other weights and order.", rich_help_panel=MEASURING)
-    ] = 3,
-    evaluate_every: Annotated[
-        int | None, typer.Option(help="Steps between evaluations. Default: one epoch.", rich_help_panel=MEASURING)
-    ] = None,
-    deadline: Annotated[
-        float, typer.Option(help="Give up on a training after this many seconds.", rich_help_panel=MEASURING)
-    ] = 3600.0,
-    again: Annotated[
-        bool, typer.Option("--again", help="Repeat finished trainings.", rich_help_panel=MEASURING)
-    ] = False,
-    price_per_hour: Annotated[
-        float | None,
-        typer.Option(help="Price of the machine, to print what a training costs.", rich_help_panel=OUTPUT),
-    ] = None,
+    seeds: SeedsOption = 3,
+    evaluate_every: EvaluateOption = None,
+    deadline: DeadlineOption = 3600.0,
+    again: AgainOption = False,
+    price_per_hour: PriceOption = None,
     json: JsonOption = False,
 ) -> None:
     """Train on real data to a goal; print accuracy on the test split, seconds, joules and cost."""
     machine = describe_machine()
-    bench = Bench(threads=threads_of(machine), folder=Path.cwd(), framework=default_framework())
+    bench = usual_bench(machine)
     given = read_given(python or ())
-    fields = _said(
+    fields = given_only(
         network=network, dataset=dataset, batch=batch, precision=precision, execution=execution, threads=threads,
         device=device_of(gpus, cpu, len(machine.gpus)), data=PACKED, workload=LEARN,
+        options=options or None,
     )  # fmt: skip
     goal, count = read_goal(epochs, steps, until), _positive("--seeds", seeds)
     cells = [bench.complete({**fields, "framework": name}) for name in _frameworks(framework, given)]
     cells = [structs.replace(cell, goal=goal.words(), source=source or cell.dataset) for cell in cells]
-    asked = Asked(
-        cells=cells, seeds=count, evaluate_every=evaluate_every, again=again, bench=bench, machine=machine,
-        given=given, deadline_s=deadline,
-    )  # fmt: skip
-    _learn(asked, store_location(context), Telling(json=json, price_per_hour=price_per_hour))
+    if evaluate_every is not None:
+        _positive("--evaluate-every", evaluate_every)
+    asked = Asked(cells=cells, seeds=count, evaluate_every=evaluate_every, again=again, deadline_s=deadline)
+    place = Place(bench=bench, machine=machine, store=store_location(context), given=given)
+    _learn(asked, place, Telling(json=json, price_per_hour=price_per_hour))
 
 
 def read_goal(epochs: float | None, steps: int | None, until: str | None) -> Goal:
@@ -177,54 +166,45 @@ class Asked:
     seeds: int
     evaluate_every: int | None
     again: bool
-    bench: Bench
-    machine: Machine
-    given: Given
     deadline_s: float
 
 
-def _learn(asked: Asked, location: str, telling: Telling) -> None:
-    if asked.evaluate_every is not None:
-        _positive("--evaluate-every", asked.evaluate_every)
-    with Packing(talk_console()) as packing:
-        inputs = prepare_inputs(asked.cells, asked.bench.entry_of, home(), packing.packed)
-    with only_measurement(home()), open_store(location) as store:
-        campaign = _campaign(asked, inputs, store, location)
-        report_recovery(campaign)
-        with TrainingProgress(talk_console()) as progress:
-            carry_out(_plan(asked, campaign), campaign, progress)
-        wanted = set(asked.cells)
-        runs = [run for run in store.records({"workload": LEARN}, campaign.machine) if run.cell in wanted]
-    _show([run for run in runs if run.number <= asked.seeds], telling)
-
-
-def _plan(asked: Asked, campaign: Campaign) -> Plan:
-    """A run for each seed that is missing, the cells in turn; failed ones are repeated."""
-    store, digests = campaign.store, {cell: digest(asked.bench.programme(cell)) for cell in asked.cells}
-    continued = {}
-    for cell in asked.cells:
-        newest = newest_series(store.records(cell.columns(), machine=campaign.machine))
-        if failed := [run for run in newest if not run.is_measured]:
-            continued[cell] = store.leave_behind(failed)
-    renewal = Renewal(again=asked.again, retry=False, digests=digests, continued=continued)
-    return make_plan(asked.cells, campaign.settings, store.finished(campaign.machine), renewal)
-
-
-def _campaign(asked: Asked, inputs: Inputs, store: Store, location: str) -> Campaign:
-    names = {cell.framework for cell in asked.cells}
-    return Campaign(
-        bench=asked.bench,
-        store=store,
-        folders=RunFolders(home=home(), store_name=location),
-        settings=Settings(runs=asked.seeds, deadline_s=asked.deadline_s),
-        archive=pack_worker(home() / "workers"),
-        interpreters={name: find_interpreter(find_spec(name), asked.given) for name in names},
-        machine=machine_id(asked.machine),
-        evaluate_every=asked.evaluate_every,
-        inputs=inputs,
-        gpus=visible_gpus()[:1],
-        environment=Environment(machine=asked.machine, revision=find_revision(Path.cwd())).as_json(),
+def _learn(asked: Asked, place: Place, telling: Telling) -> None:
+    suite = Suite(
+        name=LEARN, cells=tuple(asked.cells), settings=Settings(runs=asked.seeds, deadline_s=asked.deadline_s)
     )
+    with Packing(talk_console()) as packing, open_session(suite, place, packing.packed) as session:
+        if session.missing:
+            raise NetdynoError(next(iter(session.missing.values())))
+        session = replace(session, campaign=replace(session.campaign, evaluate_every=asked.evaluate_every))
+        report_recovery(session.campaign)
+        with TrainingProgress(talk_console()) as progress:
+            continued = {} if asked.again else _continued(session)
+            session.carry_out(session.plan(again=asked.again, continued=continued), progress)
+        results = session.results()
+    _show([run for result in results for run in result.records if run.number <= asked.seeds], telling)
+
+
+def _continued(session: Session) -> dict[Cell, int]:
+    """Series to go on with where a seed failed: without the failed run, which is repeated."""
+    found = {cell: _series_to_continue(cell, session.campaign) for cell in session.cells}
+    return {cell: series for cell, series in found.items() if series}
+
+
+def _series_to_continue(cell: Cell, campaign: Campaign) -> int | None:
+    """The series in which failed runs of the newest are repeated, beside its other runs; None if none failed.
+
+    One that was prepared so and then cut off has a higher number than the newest, and none of its runs is newer.
+    """
+    runs = campaign.store.records(cell.columns(), machine=campaign.machine)
+    newest = newest_series(runs)
+    failed = [run for run in newest if not run.is_measured]
+    if not failed:
+        return None
+    last = max(run.series for run in runs)
+    if len(failed) == len(newest) and last > failed[0].series:
+        return last
+    return campaign.store.leave_behind(failed)
 
 
 def _show(runs: Sequence[Record], telling: Telling) -> None:
@@ -254,14 +234,10 @@ def _positive(name: str, value: int) -> int:
     return value
 
 
-def _said(**values: Any) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
 app = one_command(
     train,
     """
     netdyno train --network lenet --epochs 1
-    netdyno train --network lenet --framework pytorch-2 --until accuracy=0.985
+    netdyno train --network lenet --until accuracy=0.985
     """,
 )

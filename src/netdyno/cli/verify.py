@@ -1,17 +1,14 @@
 """`netdyno verify`: the proof that a framework trains the same network as the float64 reference."""
 
-import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
-from msgspec import structs
 
-from netdyno.bench.cells import Bench
+from netdyno.bench.proofs import BATCH, Size, candidate, dated, extent, make_prover, networks_to_prove, proof_case
+from netdyno.bench.session import usual_bench
 from netdyno.bench.suites import default_framework
 from netdyno.cli.command import one_command
 from netdyno.cli.options import (
@@ -19,6 +16,7 @@ from netdyno.cli.options import (
     MEASURING,
     WHAT,
     CpuOption,
+    FrameworksOption,
     GpusOption,
     JsonOption,
     PythonOption,
@@ -26,34 +24,32 @@ from netdyno.cli.options import (
     store_location,
     threads_of,
 )
-from netdyno.devices.machine import Machine, describe_machine, machine_id
+from netdyno.devices.machine import describe_machine
 from netdyno.errors import NetdynoError
-from netdyno.frameworks.environments import Given, find_interpreter, locate, read_given
-from netdyno.frameworks.home import home
+from netdyno.frameworks.environments import Given, locate, read_given
 from netdyno.frameworks.spec import Spec, find_spec, specs
-from netdyno.graph.wire import identity
 from netdyno.report.terminal.console import data_console, print_json, talk_console
 from netdyno.report.terminal.progress import duration
 from netdyno.report.terminal.proofs import proof_matrix, proofs_table
 from netdyno.results.proof import Proof
 from netdyno.results.store import open_store
 from netdyno.runtime.worker import Setup
-from netdyno.runtime.worker_file import pack_worker
 from netdyno.workloads.prove import Candidate, Prover
-from netdyno.workloads.references import ProofCase, References
+from netdyno.workloads.references import ProofCase
 from netdyno.workloads.tolerance import proof_json
-from netdyno.zoo.catalog import entries, find_network, resolve
-from netdyno.zoo.entry import CNN, Entry, reduced
+from netdyno.zoo.entry import Entry, reduced
 
-BATCH = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Size:
-    """How large a proof is: images in its batch, whole or reduced."""
-
-    batch: int
-    full: bool
+NETWORK = "Network, or path/to/file.py:function. Repeatable. Default: the zoo."
+NetworksOption = Annotated[list[str] | None, typer.Option(help=NETWORK, rich_help_panel=WHAT)]
+OnlyDatasetOption = Annotated[str | None, typer.Option(help="Only on this dataset.", rich_help_panel=WHAT)]
+ALL = "Every framework, with the reason where one cannot."
+AllOption = Annotated[bool, typer.Option("--all", help=ALL, rich_help_panel=HOW)]
+ProofPrecisionOption = Annotated[str, typer.Option(help="float32, tf32, bfloat16 or float16.", rich_help_panel=HOW)]
+EXECUTION = "eager or compiled. Default: the framework's first."
+ExecutionOption = Annotated[str | None, typer.Option(help=EXECUTION, rich_help_panel=HOW)]
+BatchOption = Annotated[int, typer.Option(help="Items in the batch of the proof.", rich_help_panel=MEASURING)]
+FULL_SIZE = "Full-size items instead of smaller ones."
+FullSizeOption = Annotated[bool, typer.Option("--full-size", help=FULL_SIZE, rich_help_panel=MEASURING)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,29 +62,14 @@ class Form:
 
 def verify(
     context: typer.Context,
-    network: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Network, or path/to/file.py:function. Repeatable. Default: the zoo.", rich_help_panel=WHAT
-        ),
-    ] = None,
-    dataset: Annotated[str | None, typer.Option(help="Only on this dataset.", rich_help_panel=WHAT)] = None,
-    framework: Annotated[
-        list[str] | None, typer.Option(help="Framework. Repeatable. Default: every usable one.", rich_help_panel=HOW)
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Every framework, with the reason where one cannot.", rich_help_panel=HOW)
-    ] = False,
-    precision: Annotated[
-        str, typer.Option(help="float32, tf32, bfloat16 or float16.", rich_help_panel=HOW)
-    ] = "float32",
-    execution: Annotated[
-        str | None, typer.Option(help="eager or compiled. Default: the framework's first.", rich_help_panel=HOW)
-    ] = None,
-    batch: Annotated[int, typer.Option(help="Items in the batch of the proof.", rich_help_panel=MEASURING)] = BATCH,
-    full_size: Annotated[
-        bool, typer.Option("--full-size", help="Full-size items instead of smaller ones.", rich_help_panel=MEASURING)
-    ] = False,
+    network: NetworksOption = None,
+    dataset: OnlyDatasetOption = None,
+    framework: FrameworksOption = None,
+    every: AllOption = False,
+    precision: ProofPrecisionOption = "float32",
+    execution: ExecutionOption = None,
+    batch: BatchOption = BATCH,
+    full_size: FullSizeOption = False,
     cpu: CpuOption = False,
     gpus: GpusOption = None,
     python: PythonOption = None,
@@ -106,24 +87,17 @@ def verify(
     candidates = []
     for spec in chosen:
         try:
-            candidates.append(_candidate(spec, given, setup))
+            candidates.append(candidate(spec, given, setup))
         except NetdynoError as error:
             if not every:
                 raise
             missing[spec.name] = str(error)
-    scratch = home() / "scratch"
-    scratch.mkdir(exist_ok=True)
-    prover = Prover(
-        archive=pack_worker(home() / "workers"),
-        python=Path(sys.executable),
-        scratch=scratch,
-        references=References(folder=home() / "references"),
-        threads=threads_of(machine),
-    )
-    networks = _cases(network, dataset, threads_of(machine))
+    bench = usual_bench(machine)
+    prover = make_prover(bench.threads)
+    networks = networks_to_prove(network or (), dataset, bench)
     cases = _references(networks, prover, Size(batch=batch, full=full_size))
     with open_store(store_location(context)) as store:
-        proofs = _prove_all(cases, candidates, prover, lambda proof: store.add_proof(_dated(proof, machine)))
+        proofs = _prove_all(cases, candidates, prover, lambda proof: store.add_proof(dated(proof, machine)))
     _show(proofs, missing, Form(json=json, matrix=every or len(candidates) > 2))
 
 
@@ -133,11 +107,9 @@ def _references(networks: list[Entry], prover: Prover, size: Size) -> list[Proof
     cases = []
     for place, entry in enumerate(networks, 1):
         form = entry if size.full else reduced(entry)
-        title = f"{entry.network}/{entry.dataset} at batch {size.batch}, {_extent(form)}"
+        title = f"{entry.network}/{entry.dataset} at batch {size.batch}, {extent(form)}"
         with talk.status(f"reference {place} of {len(networks)}: {title}", refresh_per_second=2):
-            programme = resolve(form, size.batch)
-            names, whole = (entry.network, entry.dataset), identity(resolve(entry, size.batch))
-            cases.append(prover.case(names, programme, identity=whole, size=_extent(form)))
+            cases.append(proof_case(entry, prover, size))
         left_s = (time.monotonic() - start) / place * (len(networks) - place)
         talk.print(f"[{place}/{len(networks)}] reference: {title}, {duration(left_s)} left", markup=False)
     return cases
@@ -149,10 +121,10 @@ def _prove_all(
     """Framework by framework, every network, saying how long the rest will take; proofs are kept when one ends."""
     talk, start = talk_console(), time.monotonic()
     proofs: list[Proof] = []
-    for place, candidate in enumerate(candidates, 1):
-        name = candidate.spec.name
+    for place, one in enumerate(candidates, 1):
+        name = one.spec.name
         with talk.status(f"{name} ({place} of {len(candidates)})", refresh_per_second=2):
-            found = prover.prove(cases, candidate, keep)
+            found = prover.prove(cases, one, keep)
         left_s = (time.monotonic() - start) / place * (len(candidates) - place)
         talk.print(f"[{place}/{len(candidates)}] {name}: {_word(found)}, {duration(left_s)} left", markup=False)
         proofs += found
@@ -177,61 +149,11 @@ def _chosen(names: list[str] | None, given: Given) -> list[Spec]:
     return chosen
 
 
-def _candidate(spec: Spec, pythons: Given, setup: Setup) -> Candidate:
-    execution = setup.execution or spec.executions[0]
-    for field, value, possible in (
-        ("execution", execution, spec.executions_on(setup.device)),
-        ("precision", setup.precision, spec.precisions),
-        ("device", setup.device, spec.devices),
-    ):
-        if value not in possible:
-            raise NetdynoError(f"{spec.name} has no {field} '{value}': expected one of {', '.join(possible)}.")
-    return Candidate(
-        spec=spec, interpreter=find_interpreter(spec, pythons), setup=replace(setup, execution=execution)
-    )
-
-
-def _cases(names: list[str] | None, dataset: str | None, threads: int) -> list[Entry]:
-    """The zoo's entries asked for; a user's own network is taken from its file."""
-    bench = Bench(threads=threads, folder=Path.cwd(), framework=default_framework())
-    if not names:
-        known = entries() if dataset else entries(CNN)
-        found = [entry for entry in known if dataset in (None, entry.dataset)]
-        return found or [bench.entry("", dataset)]
-    cases: list[Entry] = []
-    for name in names:
-        if "/" in name or dataset or ".py:" in name:
-            cases.append(bench.entry(*_split(name, dataset)))
-        else:
-            cases += find_network(name)
-    return cases
-
-
-def _extent(entry: Entry) -> str:
-    shape = entry.items.shape
-    if not shape:
-        return ", ".join(f"{name}={value}" for name, value in entry.options.items())
-    return f"{shape[1]}×{shape[2]}" if len(shape) == 3 else f"vectors of {shape[0]}"
-
-
-def _split(name: str, dataset: str | None) -> tuple[str, str | None]:
-    if ".py:" in name or "/" not in name:
-        return name, dataset
-    network, _, own = name.partition("/")
-    return network, own
-
-
 def _word(proofs: list[Proof]) -> str:
     """`9 equal`, or which are not."""
     wrong = [f"{proof.case()} NOT EQUAL" for proof in proofs if not proof.passed and not proof.reason]
     without = [f"{proof.case()} {proof.reason[:60]}" for proof in proofs if proof.reason]
     return ", ".join([f"{sum(proof.passed for proof in proofs)} equal", *wrong, *without])
-
-
-def _dated(proof: Proof, machine: Machine) -> Proof:
-    return structs.replace(
-        proof, machine=machine_id(machine), proved_at=datetime.now(UTC).isoformat(timespec="seconds")
-    )
 
 
 def _show(proofs: list[Proof], missing: Mapping[str, str], form: Form) -> None:
@@ -250,7 +172,7 @@ def _show(proofs: list[Proof], missing: Mapping[str, str], form: Form) -> None:
 app = one_command(
     verify,
     """
-    netdyno verify --network lenet --framework pytorch-2
+    netdyno verify --network lenet
     netdyno verify --all --json
     """,
 )

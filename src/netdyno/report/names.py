@@ -1,8 +1,11 @@
-"""Short forms for people: of a user's network its function's name, of a stack trace its last line."""
+"""Names for people: short forms of networks and reasons, and which frameworks are netdyno's own instruments."""
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from pathlib import PurePath
 
+from netdyno.frameworks.spec import specs
 from netdyno.results.cell import Cell
 
 SHARING = ("ranks", "nodes", "strategy", "synchrony")
@@ -42,6 +45,16 @@ def short_reason(reason: str) -> str:
 def is_shortened(reason: str) -> bool:
     """Whether the log says more than the line that is shown."""
     return short_reason(reason) != " ".join(reason.split())
+
+
+def is_instrument(framework: str) -> bool:
+    """Whether it is one of netdyno's own; a name without a spec is a user's framework."""
+    return _instruments().get(framework, False)
+
+
+@cache
+def _instruments() -> Mapping[str, bool]:
+    return {name: spec.is_instrument for name, spec in specs().items()}
 
 
 def _with_file(network: str) -> str:

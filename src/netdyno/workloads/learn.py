@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-import netdyno
 from netdyno.data.item import SPLITS
 from netdyno.devices.monitor.trace import TRACE, read_trace
 from netdyno.errors import NetdynoError
@@ -22,6 +21,7 @@ from netdyno.runtime.readings.host import read_host
 from netdyno.runtime.readings.window import Readings, Window
 from netdyno.runtime.task import Finished
 from netdyno.runtime.worker import Setup, request_fields
+from netdyno.version import __version__
 from netdyno.workloads import figures
 from netdyno.workloads.figures import LESS, MORE
 from netdyno.workloads.inputs import InputFiles
@@ -149,7 +149,7 @@ def record_of(facts: RunFacts, finished: Finished, ended_at: str) -> Record:
         graph_digest=facts.graph_digest,
         graph_identity=facts.graph_identity,
         worker_hash=facts.worker_hash,
-        netdyno_version=netdyno.__version__,
+        netdyno_version=__version__,
     )
 
 

@@ -4,7 +4,6 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import netdyno
 from netdyno.devices.monitor.trace import TRACE, read_trace
 from netdyno.protocol import events
 from netdyno.protocol.event_log import EventLog
@@ -19,6 +18,7 @@ from netdyno.runtime.readings.run import read_run, timed_window
 from netdyno.runtime.readings.window import Readings
 from netdyno.runtime.task import Finished
 from netdyno.runtime.worker import Setup, request_fields
+from netdyno.version import __version__
 from netdyno.workloads import figures
 from netdyno.workloads.figures import LESS
 from netdyno.workloads.workload import SYNTHETIC, Job, RunFacts
@@ -141,7 +141,7 @@ def record_of(facts: RunFacts, finished: Finished, judged: Measured, ended_at: s
         graph_identity=facts.graph_identity,
         weights_digest=built.weights if built else "",
         worker_hash=facts.worker_hash,
-        netdyno_version=netdyno.__version__,
+        netdyno_version=__version__,
         versions=versions_of(log),
         settings={**settings_of(log), **facts.choice},
         environment=facts.environment,

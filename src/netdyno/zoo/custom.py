@@ -26,7 +26,11 @@ def load_network(reference: str, items: Items) -> Entry:
     """An entry like the catalog's, named by its function. The file is run and the network built once, so that
     mistakes show now."""
     path, name = _parse(reference)
-    function = _function(_load(path), path, name)
+    return network_of(_function(_load(path), path, name), name, path, items)
+
+
+def network_of(function: Any, name: str, path: Path, items: Items) -> Entry:
+    """The entry of a function; `path` is the file that its mistakes are in."""
     entry = Entry(
         network=name,
         family=CUSTOM,

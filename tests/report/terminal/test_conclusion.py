@@ -42,6 +42,18 @@ def test_what_noise_could_explain_is_not_called_faster():
     assert "faster" not in sentence
 
 
+def test_an_interval_that_says_nothing_is_left_out():
+    fast, slow = noisy(0.001, execution="compiled")[:2], runs_of(0.05, runs=2, execution="eager")
+    assert said([fast[0], _numbered(runs_of(0.01, runs=1, execution="compiled"), 2)[0]], slow).startswith(
+        "Cannot tell compiled from eager on lenet/mnist;"
+    )
+
+
+def test_an_instrument_wins_nothing():
+    sentence = said(runs_of(1e-6, framework="null"), runs_of(0.01, framework="f1"), runs_of(0.02, framework="f2"))
+    assert sentence.startswith("f1 is 2 × faster than f2 on lenet/mnist (")
+
+
 def test_equal_results_are_called_equal():
     assert said(runs_of(0.01, execution="compiled"), runs_of(0.01, seed=2, execution="eager")).endswith(
         "are equal within 1 % on lenet/mnist."
@@ -67,7 +79,7 @@ def test_every_network_is_named_so_that_none_is_picked_out():
 
 def test_more_than_two_frameworks_are_ranked_by_the_best_and_the_next():
     sentence = said(*(runs_of(0.01 * n, framework=f"f{n}") for n in (1, 2, 3)))
-    assert sentence.startswith("F1 is 2 × faster than f2 on lenet/mnist (")
+    assert sentence.startswith("f1 is 2 × faster than f2 on lenet/mnist (")
 
 
 def test_a_single_result_is_its_own_sentence():

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from netdyno.report.charts.palette import look
-from netdyno.report.names import short_reason
+from netdyno.report.names import is_instrument, short_reason
 from netdyno.report.page.bars import best
-from netdyno.report.page.contests import is_instrument
 from netdyno.report.page.rows import Row
 from netdyno.results.words import number
 

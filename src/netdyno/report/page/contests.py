@@ -5,14 +5,12 @@ framework and its execution, of which each framework takes part with its best.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
-from netdyno.frameworks.spec import specs
 from netdyno.report.charts.palette import look
 from netdyno.report.figures import run_values
-from netdyno.report.names import short_name, unusual
+from netdyno.report.names import is_instrument, short_name, unusual
 from netdyno.report.vocabulary import Wording, page_wording
 from netdyno.results.compare.family import CANNOT_TELL, EQUAL
 from netdyno.results.compare.pairs import compare
@@ -166,11 +164,6 @@ def setting_of(result: Result) -> Setting:
     )
 
 
-def is_instrument(framework: str) -> bool:
-    """Whether it is one of netdyno's own; a name without a spec is a user's framework."""
-    return _instruments().get(framework, False)
-
-
 def proved_of(proofs: Iterable[Proof]) -> frozenset[Proved]:
     """What was proved equal, in any execution; a proof holds for the machine it was made on."""
     return frozenset(
@@ -223,8 +216,3 @@ def _too_few(first: Candidate, second: Candidate) -> str:
 def _weaknesses(result: Result, proved: Collection[Proved]) -> tuple[str, ...]:
     weak = () if result.verdict == STEADY else (result.verdict,)
     return weak if is_proved(result, proved) else (*weak, "not proved equal")
-
-
-@cache
-def _instruments() -> Mapping[str, bool]:
-    return {name: spec.is_instrument for name, spec in specs().items()}

@@ -13,7 +13,6 @@ from importlib import resources
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-import netdyno
 from netdyno.errors import NetdynoError
 from netdyno.report.charts import Chart
 from netdyno.report.charts.palette import css_variables, look
@@ -32,6 +31,7 @@ from netdyno.report.page.trust import trust
 from netdyno.results.proof import Proof
 from netdyno.results.result import Result
 from netdyno.results.words import number
+from netdyno.version import __version__
 
 Tell = Callable[[str], None]
 
@@ -83,7 +83,7 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
         style=Markup(css_variables() + style),
         script=Markup(script),
         data=Markup(data.to_json()),
-        version=netdyno.__version__,
+        version=__version__,
         selector=contents.selector,
         facts=_facts(rows, data.run_count),
         headings=_headings(contests, rows, proved),

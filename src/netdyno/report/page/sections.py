@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from netdyno.report.charts import Chart, bar_chart, render_svg
 from netdyno.report.charts.palette import look
-from netdyno.report.names import short_reason
+from netdyno.report.names import is_instrument, short_reason
 from netdyno.report.page.bars import Grouping, bars, grouping, holes, wordings
-from netdyno.report.page.contests import is_instrument
 from netdyno.report.page.growth import growth_charts, then_and_now_chart
 from netdyno.report.page.rows import Figure, Row
 from netdyno.results.words import number

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from netdyno.report.figures import run_values
-from netdyno.report.names import short_name
+from netdyno.report.names import is_instrument, short_name
 from netdyno.report.vocabulary import Wording, wording_of
 from netdyno.results.cell import FIELDS, Cell
 from netdyno.results.compare.family import CANNOT_TELL, EQUAL, Comparison
@@ -16,6 +16,7 @@ from netdyno.results.result import Result
 COMPARED = ("execution", "framework", "precision", "data", "device")
 NAMED = ("network", "dataset")
 MOST_CLAUSES = 3
+TOO_WIDE = 100.0  # an interval whose ends differ by more says nothing
 NOISY = 0.02  # relative spread between runs from which the sentence mentions it
 
 
@@ -44,7 +45,7 @@ def conclusion(results: Sequence[Result]) -> str:
     Empty where nothing was measured or no two results are comparable.
     """
     measured = [result for result in results if result.head]
-    pairs = _pairs(measured)
+    pairs = _pairs([result for result in measured if not is_instrument(result.cell.framework)])
     if not pairs:
         return _single(measured[0]) if len(measured) == 1 else ""
     ordered = sorted(pairs, key=lambda pair: (not pair.is_decided, -(pair.comparison.ratio or 0.0)))
@@ -114,7 +115,8 @@ def _clause(pair: Pair, first: Pair, varying: Sequence[str]) -> str:
         text = f"cannot tell on {where}{_doubt(found)}"
     else:
         text = f"cannot tell {best} from {other} on {where}{_doubt(found)}"
-    return text[0].upper() + text[1:] if pair is first else text
+    is_name = pair.field == "framework" and text.startswith(best)  # written as it is, even at the beginning
+    return text[0].upper() + text[1:] if pair is first and not is_name else text
 
 
 def _where(cell: Cell, varying: Sequence[str]) -> str:
@@ -130,6 +132,8 @@ def _comparative(words: Wording) -> str:
 def _doubt(found: Comparison) -> str:
     if found.low is None or found.high is None:
         return f" ({found.reason})" if found.reason else ""
+    if found.high / found.low > TOO_WIDE:
+        return ""
     return f" ({_ratio(found.low)} to {_ratio(found.high)})"
 
 

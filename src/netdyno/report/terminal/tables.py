@@ -8,6 +8,7 @@ from rich.console import JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from netdyno.report.figures import LEARN, TRAIN
 from netdyno.report.names import short_names, unusual
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.vocabulary import Wording, margin, shown_figures, wording
@@ -48,9 +49,11 @@ def results_tables(results: Sequence[Result]) -> list[RenderableType]:
 
 
 def how(cell: Cell) -> str:
-    """Device, precision and execution in a few words, and other fields where they are not as usual."""
+    """Device, precision and execution in a few words; a workload other than training first, and other fields where
+    they are not as usual."""
     device = f"cpu×{cell.threads}" if cell.device == "cpu" else cell.device
-    return " ".join([device, cell.precision, cell.execution, *unusual(cell)])
+    workload = [cell.workload] if cell.workload not in (TRAIN, LEARN) else []
+    return " ".join([*workload, device, cell.precision, cell.execution, *unusual(cell)])
 
 
 def verdict(result: Result, notes: Footnotes) -> Text:

@@ -11,13 +11,13 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-import netdyno
 from netdyno.results.exchange.check import PROOF_FLOATS, TYPES, Graph, Part
 from netdyno.results.exchange.selection import Seen, Selection
 from netdyno.results.proof import Proof
 from netdyno.results.record import Record
 from netdyno.results.store.rows import FLOATS, named_floats
 from netdyno.results.values import IN_JSON
+from netdyno.version import __version__
 
 FORMAT = "netdyno-results"
 SCHEMA_VERSION = 2  # goes up with every field that is added, removed or changes its meaning
@@ -87,7 +87,7 @@ class _Writer:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._digest = hashlib.sha256()
-        header = {"format": FORMAT, "schema_version": SCHEMA_VERSION, "netdyno_version": netdyno.__version__}
+        header = {"format": FORMAT, "schema_version": SCHEMA_VERSION, "netdyno_version": __version__}
         self._file.write(encoded(header) + b"\n")
 
     def part(self, kind: str, plain: Mapping[str, Any]) -> None:
