@@ -80,7 +80,7 @@ def cell(options: argparse.Namespace, data: str, threads: str) -> list[str]:
 def tell(results: list[Result]) -> None:
     print(f"\n{COLUMNS}")
     for result in results:
-        read, speed = result.readings, result.images_per_s or float("nan")
+        read, speed = result.readings, result.head.value if result.head else float("nan")
         load, feed, compute = (read.get(f"{what}_items_per_s", float("nan")) for what in ("load", "feed", "compute"))
         speeds = f"{number(load):>10}{number(feed):>10}{number(compute):>11}"
         names = f"{result.cell.data:<10}{result.cell.threads:>8}"

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,13 +25,16 @@ from sqlalchemy import create_engine, insert
 
 from netdyno.frameworks.spec import specs
 from netdyno.results.cell import Cell
+from netdyno.results.figure import Figure
 from netdyno.results.record import Record, Sample
+from netdyno.results.statistics import rate
 from netdyno.results.store import open_store
 from netdyno.results.store.rows import to_row
-from netdyno.results.store.tables import RECORDS
+from netdyno.results.store.tables import RUNS as TABLE
 from netdyno.zoo.catalog import entries
 
 RUNS = 3
+SPEED = "throughput"
 CHUNK = 1000
 START = datetime(2026, 11, 1, tzinfo=UTC)
 HOST = {
@@ -96,7 +99,7 @@ def write_store(path: Path, count: int) -> None:
     stream = itertools.islice(records(np.random.default_rng(count)), count)
     with engine.begin() as connection:
         while chunk := list(itertools.islice(stream, CHUNK)):
-            connection.execute(insert(RECORDS), [to_row(record) for record in chunk])
+            connection.execute(insert(TABLE), [to_row(record) for record in chunk])
     engine.dispose()
 
 
@@ -130,7 +133,7 @@ def drawn(cell: Cell, place: int, number: int, step_s: float, random: np.random.
     fails = random.random() < 1 / 40
     times = step_s * np.exp(random.normal(0, 0.01, int(random.integers(10, 41))))
     gpus = [GPU] if cell.device == "cuda" else []
-    more = {"trace": trace(random)} if "trace" in {field.name for field in fields(Record)} else {}
+    samples = () if fails else tuple(Sample(steps=10, seconds=float(10 * value)) for value in times)
     return Record(
         id=f"{start:%Y%m%dT%H%M%S}-{cell.network}-{cell.framework}-{place:08x}-{number}",
         cell=cell,
@@ -141,8 +144,10 @@ def drawn(cell: Cell, place: int, number: int, step_s: float, random: np.random.
         reason=f"ValueError: no memory for {place % 50} tensors" if fails else "",
         started_at=start.isoformat(),
         ended_at=(start + timedelta(seconds=18)).isoformat(),
-        samples=() if fails else tuple(Sample(steps=10, seconds=float(10 * value)) for value in times),
-        warmup=() if fails else tuple(Sample(steps=10, seconds=float(10 * value)) for value in times[:8]),
+        figures={} if fails else {SPEED: speed(samples, cell.batch)},
+        headline=SPEED,
+        samples=samples,
+        warmup=samples[:8],
         flags=("foreign load",) if random.random() < 0.05 else (),
         build_s=0.4,
         first_step_s=float(random.uniform(0.1, 20)),
@@ -156,8 +161,12 @@ def drawn(cell: Cell, place: int, number: int, step_s: float, random: np.random.
         settings={"layout": "nchw", "optimizer": "SGD (fused)"},
         environment={**HOST, "load": float(random.random()), "gpus": gpus},
         cost={"batch": cell.batch, "step_flops": 10**9},
-        **more,
+        trace=trace(random),
     )
+
+
+def speed(samples: tuple[Sample, ...], batch: int) -> Figure:
+    return Figure(name=SPEED, unit="images/s", better="more", value=rate(samples, batch), per_step=batch)
 
 
 def readings(cell: Cell, step_s: float, random: np.random.Generator) -> dict[str, float]:
