@@ -28,6 +28,8 @@ FOUND = 0.95
 BLOCKS = 10
 STEP_S = 0.01
 SERIES_NOISE = 0.003
+SPEED = "throughput"
+QUESTION = Question(figure=SPEED, larger="faster", smaller="slower", worse="slower")
 CELL = Cell(
     network="lenet", dataset="mnist", framework="made-up", device="cpu", batch=32, precision="float32",
     execution="eager", data="synthetic", threads=1,
@@ -110,7 +112,7 @@ def tables() -> list[bool]:
 
 def any_differs(random: np.random.Generator, noise: Noise) -> bool:
     pairs = [(draw(random, noise, 5, STEP_S), draw(random, noise, 5, STEP_S)) for _ in range(20)]
-    return any(one.comparison.verdict in ("faster", "slower") for one in compare_all(pairs, Question()))
+    return any(one.comparison.verdict in ("faster", "slower") for one in compare_all(pairs, QUESTION))
 
 
 def steps() -> list[bool]:
@@ -137,7 +139,7 @@ def certain_steps(random: np.random.Generator, shape: str, count: int, size: flo
 
 def differs(random: np.random.Generator, noise: Noise, runs: int, slower: float) -> bool:
     a = draw(random, noise, runs, STEP_S)
-    verdict = compare(a, draw(random, noise, runs, STEP_S / (1 - slower))).verdict
+    verdict = compare(a, draw(random, noise, runs, STEP_S / (1 - slower)), QUESTION).verdict
     return verdict == "slower" if slower else verdict in ("faster", "slower")
 
 
@@ -148,16 +150,16 @@ def draw(random: np.random.Generator, noise: Noise, runs: int, step_s: float) ->
     seconds = levels[:, np.newaxis] * blocks
     records = tuple(record(number, row) for number, row in enumerate(seconds, 1))
     return Result(
-        cell=CELL, machine="made-up", series=1, headline="throughput", figures={}, runs=runs,
-        outcome="measured", verdict="steady", reason="", records=records,
+        cell=CELL, machine="made-up", series=1, headline=SPEED, figures={}, runs=runs, outcome="measured",
+        verdict="steady", reason="", records=records,
     )  # fmt: skip
 
 
 def record(number: int, seconds: np.ndarray) -> Record:
     samples = tuple(Sample(steps=1, seconds=float(value)) for value in seconds)
-    speed = Figure("throughput", "images/s", "more", rate(samples, CELL.batch), float(CELL.batch))
+    speed = Figure(name=SPEED, unit="images/s", better="more", value=rate(samples, CELL.batch), per_step=CELL.batch)
     return Record(
         id=str(number), cell=CELL, machine="made-up", series=1, number=number, outcome="measured",
         started_at="2026-11-15T10:00:00+00:00", ended_at="2026-11-15T10:01:00+00:00",
-        samples=samples, figures={"throughput": speed}, headline="throughput",
+        samples=samples, figures={SPEED: speed}, headline=SPEED,
     )  # fmt: skip
