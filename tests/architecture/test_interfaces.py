@@ -16,7 +16,7 @@ FLAGS = {
         "--evaluate-every", "--batch", "--precision", "--execution", "--threads", "--cpu", "--gpus",
         "--price-per-hour", "--deadline", "--python", "--again", "--json", "--set",
     },
-    "networks": {"--json"},
+    "networks": {"--dataset", "--set", "--batch", "--nodes", "--json"},
     "frameworks": {"--json"},
     "frameworks install": {"--jobs"},
     "frameworks remove": set(),
