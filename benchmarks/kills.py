@@ -91,7 +91,7 @@ def records(folder: str) -> set[str]:
     with sqlite3.connect(path) as database:
         assert database.execute("pragma integrity_check").fetchone() == ("ok",)
         tables = {name for (name,) in database.execute("select name from sqlite_master")}
-        return {row[0] for row in database.execute("select id from records")} if "records" in tables else set()
+        return {row[0] for row in database.execute("select id from runs")} if "runs" in tables else set()
 
 
 def read_options() -> argparse.Namespace:
