@@ -39,7 +39,7 @@ def _read(folder, device="cuda", batch=BATCH, launched=STARTED):
 
 @pytest.fixture
 def recorded(tmp_path):
-    """The recorded run; it was made in protocol 1, in which these events differ only in the number they greet with."""
+    """The recorded run, made in protocol 1, in which these events differ only in the number they greet with."""
     events = (RECORDED / "events.jsonl").read_text().replace('"protocol": 1,', f'"protocol": {PROTOCOL},', 1)
     (tmp_path / "events.jsonl").write_text(events)
     (tmp_path / TRACE).write_bytes((RECORDED / TRACE).read_bytes())
