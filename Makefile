@@ -66,7 +66,7 @@ bench-formats: $(VENV)/installed
 
 # How large a report is, how long it takes to make and to open: 1,000 and 100,000 records drawn by seed.
 bench-report: $(VENV)/installed-for-tests
-	$(VENV)/bin/python benchmarks/report_size.py
+	PYTHONPATH=. $(VENV)/bin/python benchmarks/report_size.py
 
 # Debian's Python comes without ensurepip; its pip can then install a pip into the environment.
 $(VENV)/bin/python:

@@ -11,14 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from netdyno.harness.figures import train_figures
 
 from netdyno.results.cell import Cell
 from netdyno.results.compare.pairs import compare, compare_all
 from netdyno.results.compare.question import Question
+from netdyno.results.figure import Figure
 from netdyno.results.history.steps import find_steps
 from netdyno.results.record import Record, Sample
 from netdyno.results.result import Result
+from netdyno.results.statistics import rate
 
 SEED = 20261115
 PAIRS = 1000
@@ -27,6 +28,8 @@ FOUND = 0.95
 BLOCKS = 10
 STEP_S = 0.01
 SERIES_NOISE = 0.003
+SPEED = "throughput"
+QUESTION = Question(figure=SPEED, larger="faster", smaller="slower", worse="slower")
 CELL = Cell(
     network="lenet", dataset="mnist", framework="made-up", device="cpu", batch=32, precision="float32",
     execution="eager", data="synthetic", threads=1,
@@ -109,7 +112,7 @@ def tables() -> list[bool]:
 
 def any_differs(random: np.random.Generator, noise: Noise) -> bool:
     pairs = [(draw(random, noise, 5, STEP_S), draw(random, noise, 5, STEP_S)) for _ in range(20)]
-    return any(one.comparison.verdict in ("faster", "slower") for one in compare_all(pairs, Question()))
+    return any(one.comparison.verdict in ("faster", "slower") for one in compare_all(pairs, QUESTION))
 
 
 def steps() -> list[bool]:
@@ -136,7 +139,7 @@ def certain_steps(random: np.random.Generator, shape: str, count: int, size: flo
 
 def differs(random: np.random.Generator, noise: Noise, runs: int, slower: float) -> bool:
     a = draw(random, noise, runs, STEP_S)
-    verdict = compare(a, draw(random, noise, runs, STEP_S / (1 - slower))).verdict
+    verdict = compare(a, draw(random, noise, runs, STEP_S / (1 - slower)), QUESTION).verdict
     return verdict == "slower" if slower else verdict in ("faster", "slower")
 
 
@@ -147,15 +150,16 @@ def draw(random: np.random.Generator, noise: Noise, runs: int, step_s: float) ->
     seconds = levels[:, np.newaxis] * blocks
     records = tuple(record(number, row) for number, row in enumerate(seconds, 1))
     return Result(
-        cell=CELL, machine="made-up", series=1, headline="throughput", figures={}, runs=runs,
-        outcome="measured", verdict="steady", reason="", records=records,
+        cell=CELL, machine="made-up", series=1, headline=SPEED, figures={}, runs=runs, outcome="measured",
+        verdict="steady", reason="", records=records,
     )  # fmt: skip
 
 
 def record(number: int, seconds: np.ndarray) -> Record:
     samples = tuple(Sample(steps=1, seconds=float(value)) for value in seconds)
+    speed = Figure(name=SPEED, unit="images/s", better="more", value=rate(samples, CELL.batch), per_step=CELL.batch)
     return Record(
         id=str(number), cell=CELL, machine="made-up", series=1, number=number, outcome="measured",
         started_at="2026-11-15T10:00:00+00:00", ended_at="2026-11-15T10:01:00+00:00",
-        samples=samples, figures=train_figures(CELL, samples, {}), headline="throughput",
+        samples=samples, figures={SPEED: speed}, headline=SPEED,
     )  # fmt: skip

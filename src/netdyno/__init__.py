@@ -7,8 +7,8 @@
 >>> netdyno.network(mine, dataset="cifar10").parameters
 1226
 >>> for result in netdyno.run(network=mine, dataset="cifar10"):  # doctest: +SKIP
-...     print(result.cell.framework, result.head.value, result.head.unit)
-pytorch-2 9025.1 images/s
+...     print(result.head.value, result.head.unit, result.verdict)
+9025.1 images/s steady
 """
 
 from typing import TYPE_CHECKING, Any
@@ -45,7 +45,7 @@ def run(
     observer: "Observer[Record] | None" = None,
     **fields: Any,
 ) -> "list[Result]":
-    """Measure a suite, or one cell: `run(network="lenet", framework="jax", batch=64, runs=3, seconds=10)`.
+    """Measure a suite, or one cell: `run(network="lenet", batch=64, runs=3, seconds=10)`.
 
     `fields` are those of a cell (dataset, options, framework, batch, precision, execution, data, device, threads,
     workload) and of its measuring (runs, seconds, target, deadline_s, seed, split). Finished runs are not repeated
@@ -64,7 +64,7 @@ def verify(network: "str | Recipe", *, framework: str, store: str | None = None,
 
 
 def results(selector: str = "", *, store: str | None = None) -> "list[Result]":
-    """The newest results, all or those that match `network=lenet,framework=jax`; figures by name in each."""
+    """The newest results, all or those that match `network=lenet,batch=64`; figures by name in each."""
     from netdyno import library
 
     return library.results(selector, store)

@@ -14,9 +14,9 @@ FLAGS = {
     "train": {
         "--network", "--dataset", "--framework", "--source", "--epochs", "--steps", "--until", "--seeds",
         "--evaluate-every", "--batch", "--precision", "--execution", "--threads", "--cpu", "--gpus",
-        "--price-per-hour", "--deadline", "--python", "--again", "--json",
+        "--price-per-hour", "--deadline", "--python", "--again", "--json", "--set",
     },
-    "networks": {"--json"},
+    "networks": {"--dataset", "--set", "--batch", "--nodes", "--json"},
     "frameworks": {"--json"},
     "frameworks install": {"--jobs"},
     "frameworks remove": set(),
@@ -47,7 +47,11 @@ def test_the_flags_of_every_command_are_as_frozen():
 
 def test_networks_json_has_its_fields_and_the_published_counts(netdyno):
     networks = netdyno.json("networks")
-    assert all(list(entry) == ["network", "dataset", "parameters", "macs", "source"] for entry in networks)
+    fields = ["network", "dataset", "parameters", "macs", "source", "item", "family", "options"]
+    assert all(list(entry) == fields for entry in networks)
+    known = {entry["network"]: (entry["item"], entry["family"], entry["options"]) for entry in networks}
+    assert known["lenet"] == ("image", "cnn", {})
+    assert known["fcn5-small"] == ("sample", "mlp", {"hidden": 2048})
     counts = {(entry["network"], entry["dataset"]): entry["parameters"] for entry in networks}
     assert counts["lenet", "mnist"] == 61_706
     assert counts["alexnet", "imagenet"] == 60_965_224
@@ -78,15 +82,16 @@ def test_verify_json_has_its_fields(netdyno):
     (proof,) = netdyno.json("verify", "--framework", "reference", "--network", "lenet")
     assert list(proof) == [
         "framework", "network", "dataset", "device", "precision", "execution", "passed", "outputs", "gradients",
-        "parameters", "worst_node", "versions",
+        "parameters", "worst_node", "versions", "size", "resolution",
     ]  # fmt: skip
     assert proof["passed"] is True
     assert proof["gradients"] < 1e-7
+    assert proof["size"] == "28×28"
 
 
-def test_the_version_is_told_without_a_command(netdyno):
-    told = netdyno("--version")
-    assert (told.returncode, told.stdout) == (0, f"netdyno {version}\n")
+def test_the_version_is_printed_without_a_command(netdyno):
+    done = netdyno("--version")
+    assert (done.returncode, done.stdout) == (0, f"netdyno {version}\n")
     assert netdyno("--store", "x.sqlite").returncode == 2
 
 

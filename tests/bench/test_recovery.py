@@ -38,7 +38,8 @@ def _spoil(folder, how):
     elif how == "another cell":
         facts.write_text(json.dumps({**json.loads(facts.read_text()), "cell": {"batch": 2**63}}))
     elif how == "another workload":
-        facts.write_text(json.dumps({**json.loads(facts.read_text()), "workload": "wishing"}))
+        known = json.loads(facts.read_text())
+        facts.write_text(json.dumps({**known, "cell": {**known["cell"], "workload": "wishing"}}))
     elif how == "infinite seconds":
         events.write_text(events.read_text().replace('"seconds": ', '"seconds": 1e999, "old": ', 1))
     elif how == "no folder":

@@ -40,7 +40,7 @@ def test_a_run_that_ended_before_it_was_written_down_is_recovered(netdyno, suite
     netdyno("run", suite)
     (newest,) = sorted((netdyno.home / "runs").iterdir())[-1:]
     with sqlite3.connect(netdyno.home / "results.sqlite") as database:
-        database.execute("delete from records where id = ?", (newest.name,))
+        database.execute("delete from runs where id = ?", (newest.name,))
     for pointer in [netdyno.home / name for name in _pointer_names(netdyno)]:
         pointer.write_text(newest.name)
     done = netdyno("run", suite)

@@ -32,8 +32,12 @@ def test_a_matrix_is_every_combination_in_the_order_of_the_file(tmp_path):
 def test_what_is_not_said_is_the_networks_the_frameworks_or_the_machines_own(tmp_path):
     (cell,) = _read(tmp_path, '[matrix]\nnetwork = "lenet"\n').cells
     assert cell.as_dict() == {
+        "workload": "train",
         "network": "lenet",
+        "options": {},
         "dataset": "mnist",
+        "goal": "",
+        "source": "",
         "framework": "null",
         "device": "cpu",
         "batch": 64,
@@ -41,7 +45,10 @@ def test_what_is_not_said_is_the_networks_the_frameworks_or_the_machines_own(tmp
         "execution": "eager",
         "data": "synthetic",
         "threads": 2,
-        "parallelism": "none",
+        "ranks": 1,
+        "nodes": 1,
+        "strategy": "none",
+        "synchrony": "none",
     }
 
 

@@ -148,7 +148,7 @@ def test_a_full_disk_is_one_line_and_the_database_stays_whole(netdyno, small_dis
     assert netdyno(*cell, "--runs", "9").returncode == 0
     with sqlite3.connect(store) as database:
         assert database.execute("pragma integrity_check").fetchone() == ("ok",)
-        assert database.execute("select count(*) from records").fetchone() == (9,)
+        assert database.execute("select count(*) from runs").fetchone() == (9,)
 
 
 def _fill(path):

@@ -1,4 +1,4 @@
-"""`netdyno train`: a tiny set is learned from the command line, told over seeds, and not learned twice."""
+"""`netdyno train`: a tiny set is learned from the command line, over seeds, and not learned twice."""
 
 import json
 
@@ -7,6 +7,7 @@ import pytest
 
 from netdyno.data.formats import packed
 from netdyno.data.item import About, Item
+from netdyno.results.store import open_store
 
 CLASSES = tuple("0123456789")
 
@@ -31,11 +32,11 @@ def _item(index):
     return Item(name=str(index), label=label, pixels=pixels)
 
 
-COURSE = ("train", "--framework", "reference", "--batch", "16", "--steps", "3", "--evaluate-every", "2")
+LEARN = ("train", "--framework", "reference", "--batch", "16", "--steps", "3", "--evaluate-every", "2")
 
 
-def test_a_course_tells_its_curve_over_seeds_and_is_not_taken_twice(tiny_mnist):
-    done = tiny_mnist(*COURSE, "--seeds", "2", "--price-per-hour", "3600", "--json")
+def test_every_seed_has_its_curve_and_is_not_trained_twice(tiny_mnist):
+    done = tiny_mnist(*LEARN, "--seeds", "2", "--price-per-hour", "3600", "--json")
     assert done.returncode == 0, done.stderr
     (result,) = json.loads(done.stdout)
     assert (result["source"], result["goal"], result["data"]) == ("mnist", "steps=3", "packed")
@@ -45,23 +46,75 @@ def test_a_course_tells_its_curve_over_seeds_and_is_not_taken_twice(tiny_mnist):
     assert result["cost"]["value"] == pytest.approx(result["figures"]["wall_time"]["value"])
     losses = [seed["curve"][-1]["loss"] for seed in result["seeds"]]
     assert losses[0] != losses[1]  # other weights, another order
-    again = tiny_mnist(*COURSE, "--seeds", "2", "--json")
+    again = tiny_mnist(*LEARN, "--seeds", "2", "--json")
     assert json.loads(again.stdout)[0]["seeds"] == result["seeds"]
     assert "seed" not in again.stderr
 
 
-def test_an_accuracy_that_is_not_reached_is_told_and_ends_with_1(tiny_mnist):
-    done = tiny_mnist(*COURSE, "--seeds", "1", "--until", "accuracy=1.0")
+def test_an_accuracy_that_is_not_reached_is_named_and_ends_with_1(tiny_mnist):
+    done = tiny_mnist(*LEARN, "--seeds", "1", "--until", "accuracy=1.0")
     assert done.returncode == 1
     assert "accuracy=1 within steps=3" in done.stdout
     assert "short of its goal" in done.stdout
 
 
-def test_an_accuracy_that_is_reached_ends_a_course_early(tiny_mnist):
-    done = tiny_mnist(*COURSE, "--seeds", "1", "--until", "accuracy=0.0001", "--json")
+def test_an_accuracy_that_is_reached_ends_a_training_early(tiny_mnist):
+    done = tiny_mnist(*LEARN, "--seeds", "1", "--until", "accuracy=0.0001", "--json")
     assert done.returncode == 0, done.stderr
-    (course,) = json.loads(done.stdout)[0]["seeds"]
-    assert [point["step"] for point in course["curve"]] == [2]
+    (seed,) = json.loads(done.stdout)[0]["seeds"]
+    assert [point["step"] for point in seed["curve"]] == [2]
+
+
+SCRIPTED = ("train", "--framework", "scripted", "--batch", "16", "--steps", "3", "--seeds", "3", "--json")
+
+
+def _fail(netdyno, *seeds, how="raise"):
+    netdyno.environment["NETDYNO_SEEDS"] = json.dumps(dict.fromkeys(map(str, seeds), how))
+
+
+def _runs(netdyno):
+    with open_store(str(netdyno.home / "results.sqlite")) as store:
+        return {(run.series, run.number): run for run in store.records()}
+
+
+@pytest.mark.parametrize("failed", [1, 2, 3])
+def test_only_the_seed_that_failed_is_repeated(tiny_mnist, failed):
+    _fail(tiny_mnist, failed)
+    first = tiny_mnist(*SCRIPTED)
+    assert first.returncode == 1, first.stderr
+    before = _runs(tiny_mnist)
+    assert [run.number for run in before.values() if run.outcome == "failed"] == [failed]
+    _fail(tiny_mnist)
+    again = tiny_mnist(*SCRIPTED)
+    assert again.returncode == 0, again.stderr
+    (result,) = json.loads(again.stdout)
+    assert (result["runs"], result["outcome"], result["verdict"]) == (3, "measured", "steady")
+    assert [seed["outcome"] for seed in result["seeds"]] == ["measured"] * 3
+    kept = {run.id for run in before.values()}
+    made = [run for run in _runs(tiny_mnist).values() if run.id not in kept]
+    assert [run.number for run in made] == [failed]
+    assert len(_runs(tiny_mnist)) == 4  # the failed one is kept, in a series of its own
+
+
+def test_a_repetition_that_was_cut_off_repeats_no_more_than_the_seed_that_failed(tiny_mnist):
+    _fail(tiny_mnist, 3)
+    tiny_mnist(*SCRIPTED)
+    before = {run.id for run in _runs(tiny_mnist).values()}
+    with open_store(str(tiny_mnist.home / "results.sqlite")) as store:  # as it is just before seed 3 is repeated
+        store.leave_behind([run for run in store.records() if run.outcome == "failed"])
+    _fail(tiny_mnist)
+    again = tiny_mnist(*SCRIPTED)
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)[0]["runs"] == 3
+    assert [run.number for run in _runs(tiny_mnist).values() if run.id not in before] == [3]
+
+
+def test_again_repeats_every_seed_even_where_one_failed(tiny_mnist):
+    _fail(tiny_mnist, 2)
+    tiny_mnist(*SCRIPTED)
+    _fail(tiny_mnist)
+    assert tiny_mnist(*SCRIPTED, "--again").returncode == 0
+    assert sorted(_runs(tiny_mnist)) == [(series, number) for series in (1, 2) for number in (1, 2, 3)]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +130,7 @@ def test_an_accuracy_that_is_reached_ends_a_course_early(tiny_mnist):
     ],
 )
 def test_a_mistake_is_one_line(tiny_mnist, flags, words):
-    done = tiny_mnist(*COURSE, *flags)
+    done = tiny_mnist(*LEARN, *flags)
     assert done.returncode in (1, 2)
     assert words in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr

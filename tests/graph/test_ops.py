@@ -62,6 +62,7 @@ CASES = [
     _elementwise("relu", (IMAGES,), (1, 1)),
     _elementwise("tanh", (VECTORS,), (1, 3)),
     _elementwise("sigmoid", (VECTORS,), (3, 3)),
+    _elementwise("silu", (IMAGES,), (4, 6)),
     _elementwise("dropout", (VECTORS,), (2, 1), rate=0.5, seed=3),
     Case("flatten", (IMAGES,), (2, 144)),
     _elementwise("add", (IMAGES, IMAGES), (1, 0)),

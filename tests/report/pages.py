@@ -6,9 +6,11 @@ from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from tests.results.samples import draw_runs, make_cell, make_record, make_samples
 
 from netdyno.report.page.page import Contents, make_page
+from netdyno.results.figure import Figure
 from netdyno.results.record import Record
 from netdyno.results.result import results_of
 
@@ -45,6 +47,23 @@ def runs_of(step_s: float = 0.01, *, runs: int = 3, seed: int = 1, **changes: An
         )
         for number, run in enumerate(drawn, 1)
     ]  # fmt: skip
+
+
+def with_figure(records: list[Record], figure: Figure) -> list[Record]:
+    """The runs with one figure more."""
+    return [replace(record, figures={**record.figures, figure.name: figure}) for record in records]
+
+
+def served(framework: str, delay_ms: float, queue_bytes: float = 3 * 2**20, **changes: Any) -> list[Record]:
+    """Runs of a workload that the report does not know, with figures that it does not know; nothing was timed."""
+    figures = [
+        Figure("queue", "bytes", "none", queue_bytes),
+        Figure("reply_delay", "ms", "less", delay_ms),
+    ]
+    return [
+        replace(record, samples=(), figures={figure.name: figure for figure in figures}, headline="reply_delay")
+        for record in runs_of(framework=framework, workload="serve", **changes)
+    ]
 
 
 def failure(reason: str, **changes: Any) -> Record:

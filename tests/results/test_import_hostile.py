@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from netdyno.report.gpu_tables import results_tables
 from tests.results.exports import everything, exported, full_store
 from tests.results.fixtures import EXPORT
 
 from netdyno.errors import NetdynoError
+from netdyno.report.terminal.tables import results_tables
 from netdyno.results.exchange.files import EXPORTS
 from netdyno.results.exchange.merge import merge
 from netdyno.results.result import results_of, to_json

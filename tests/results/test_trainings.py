@@ -2,9 +2,9 @@
 
 import pytest
 from msgspec.structs import replace
-from netdyno.report.course_tables import cost_of
 from tests.results.samples import make_cell, make_training
 
+from netdyno.report.terminal.learning import cost_of
 from netdyno.results.figure import Estimate
 from netdyno.results.record import SHORT
 from netdyno.results.result import results_of

@@ -68,7 +68,7 @@ def test_every_rank_has_its_request_events_and_logs_and_all_are_done(group, rank
     assert [(request["rank"], request["ranks"]) for request in requests] == [(r, ranks) for r in range(ranks)]
     assert all((finished.folder / f"rank{r}" / "stderr.log").exists() for r in range(ranks))
     facts = RunFacts(
-        workload="train", cell=Bench(threads=1, folder=Path(), framework="null").complete({"network": "lenet"}),
+        cell=Bench(threads=1, folder=Path(), framework="null").complete({"network": "lenet"}),
         series=1, number=1, machine="m", target=0.1, graph_digest="", worker_hash="",
     )  # fmt: skip
     assert judge_measurement(finished, 0.1).outcome == "measured"

@@ -107,7 +107,7 @@ def _decomposed_norm():
     """A local response normalisation as primitives: the band that sums channels is a weight that is not trained."""
     sketch = Sketch()
     sketch.parameter("x", SIDE)
-    band = [sketch.parameter("band", [4, 4, 1, 1], 0.05, 0.2, trainable=False)]
+    band = [sketch.parameter("band.weight", [4, 4, 1, 1], 0.05, 0.2, trainable=False)]
     band.append(sketch.parameter("offset", [4], 1.0, 1.0, trainable=False))
     sketch.node("squares", "multiply", ["x", "x"], SIDE)
     window = {"strides": [1, 1], "padding": [0, 0, 0, 0], "groups": 1}
@@ -195,6 +195,8 @@ COMPOSITES = {
     "local_response_norm/wider_than_channels": _case(
         "local_response_norm", _IMAGES, SIDE, size=9, alpha=1.0, beta=0.5, k=1.0
     ),
+    "silu/images": _case("silu", _IMAGES, SIDE),
+    "silu/plain": _case("silu", _MATRIX, [3, 4]),
     "network/residual": residual(composite=True),
     "network/repeated pools": repeated_pools(),
 }

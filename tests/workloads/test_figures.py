@@ -18,23 +18,27 @@ def _log(step_s, first_s=1.0, host=100, device=None):
 
 def _facts(device="cpu", **changes):
     given = {
-        "workload": "train", "cell": make_cell(batch=8, device=device), "series": 1, "number": 1, "machine": "m",
+        "cell": make_cell(batch=8, device=device), "series": 1, "number": 1, "machine": "m",
         "target": 0.1, "graph_digest": "", "worker_hash": "",
     }  # fmt: skip
     return RunFacts(**{**given, **changes})
 
 
 def test_a_run_of_one_rank():
-    found = train_figures(_facts(), [_log(0.5)], {"package_j_per_image": 0.25})
+    found = train_figures(_facts(), [_log(0.5)], {"package_j_per_item": 0.25})
     assert list(found) == ["throughput", "step", "first_step", "memory", "energy"]
     assert found[HEADLINE] == Figure(name="throughput", unit="images/s", better="more", value=16.0, per_step=8)
     assert (found["step"].value, found["step"].better) == (0.5, "less")
-    assert found["memory"] == Figure(name="memory", unit="bytes", better="less", value=100.0)
-    assert found["energy"] == Figure(name="energy", unit="J/image", better="less", value=0.25)
+    assert found["memory"] == Figure(
+        name="memory", unit="bytes", better="less", value=100.0, source="host_peak_bytes"
+    )
+    assert found["energy"] == Figure(
+        name="energy", unit="J/image", better="less", value=0.25, source="package_j_per_item"
+    )
 
 
 def test_the_items_own_name_is_in_the_unit():
-    found = train_figures(_facts(item="token"), [_log(0.5)], {"package_j_per_image": 1.0})
+    found = train_figures(_facts(item="token"), [_log(0.5)], {"package_j_per_item": 1.0})
     assert (found["throughput"].unit, found["energy"].unit) == ("tokens/s", "J/token")
 
 
@@ -47,6 +51,6 @@ def test_a_group_is_as_fast_as_its_slowest_rank_and_takes_the_memory_of_all():
 
 @pytest.mark.parametrize(("device", "expected"), [(None, None), (7, 7.0)])
 def test_on_a_gpu_memory_is_the_devices_and_absent_where_it_is_not_known(device, expected):
-    found = train_figures(_facts("cuda"), [_log(0.5, device=device)], {"mean_w": 300.0, "j_per_image": 2.0})
+    found = train_figures(_facts("cuda"), [_log(0.5, device=device)], {"mean_w": 300.0, "j_per_item": 2.0})
     assert (found["memory"].value if "memory" in found else None) == expected
     assert (found["power"].value, found["energy"].value) == (300.0, 2.0)

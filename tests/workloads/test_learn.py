@@ -12,7 +12,7 @@ from netdyno.bench.settings import Settings
 from netdyno.data.item import About
 from netdyno.data.packing import Ready
 from netdyno.errors import NetdynoError
-from netdyno.graph.model import Programme
+from netdyno.graph.lower import lowered
 from netdyno.graph.wire import from_wire
 from netdyno.protocol.event_log import EventLog
 from netdyno.protocol.events import Done, Evaluation, FirstStep, Trained
@@ -23,7 +23,7 @@ from netdyno.runtime.task import Finished
 from netdyno.runtime.watch import Ending
 from netdyno.runtime.worker import Worker
 from netdyno.workloads.inputs import InputFiles
-from netdyno.workloads.learn import Goal, course_of, headline, learn_figures, learn_request
+from netdyno.workloads.learn import Goal, headline, learn_figures, learn_request, record_of
 from netdyno.workloads.workload import Job, RunFacts
 from netdyno.zoo.catalog import find_entry, resolve
 
@@ -37,11 +37,14 @@ READY = Ready(
 )
 
 
-def _job(network: str = "lenet", dataset: str | None = None, **changes: Any) -> Job:
+def _job(network: str = "lenet", dataset: str | None = None, goal: str = "steps=938", **changes: Any) -> Job:
     entry = find_entry(network, dataset)
     cell = Cell(
+        workload="learn",
         network=network,
-        dataset=entry.dataset.name,
+        dataset=entry.dataset,
+        goal=goal,
+        source=entry.dataset,
         framework="reference",
         device="cpu",
         batch=2,
@@ -57,7 +60,6 @@ def _job(network: str = "lenet", dataset: str | None = None, **changes: Any) -> 
         "worker": WORKER,
         "timing": Settings().timing("cpu"),
         "inputs": InputFiles(ready=READY, transforms=GREY),
-        "goal": "steps=938",
     }
     return Job(**{**given, **changes})
 
@@ -90,7 +92,8 @@ def test_batch_norms_bring_a_graph_for_evaluation_and_say_where_it_comes_from() 
     known = {parameter.name for parameter in graph.parameters}
     assert {row["weight"] for row in evaluation["folded"]} <= known
     assert len(evaluation["folded"]) == 53
-    assert from_wire(_request("resnet50", "cifar10")["programme"]) == resolve(find_entry("resnet50", "cifar10"), 2)
+    whole = lowered(resolve(find_entry("resnet50", "cifar10"), 2), WORKER.fused)
+    assert from_wire(_request("resnet50", "cifar10")["programme"]) == whole
 
 
 def test_dropout_alone_brings_one_too() -> None:
@@ -155,7 +158,7 @@ def test_transforms_that_cannot_be_meant_are_refused(changes: dict[str, Any]) ->
 
 def test_a_network_that_does_not_classify_has_no_accuracy() -> None:
     training = resolve(find_entry("lenet"), 2)
-    blind = Programme(graph=replace(training.graph, outputs=("tanh1",)), updates=training.updates)
+    blind = replace(training, graph=replace(training.graph, outputs=("tanh1",)))
     with pytest.raises(NetdynoError, match="logits as the first output"):
         learn_request(_job(programme=blind))
 
@@ -180,28 +183,29 @@ def _finished(tmp_path: Path, *events: Any) -> Finished:
 
 def _facts(goal: str) -> RunFacts:
     return RunFacts(
-        workload="learn", cell=_job().cell, series=1, number=2, machine="m", target=0.1, graph_digest="g",
-        worker_hash="w", goal=goal, source="mnist",
-    )  # fmt: skip
+        cell=_job(goal=goal).cell, series=1, number=2, machine="m", target=0.1, graph_digest="g", worker_hash="w"
+    )
 
 
 @pytest.mark.parametrize(
     ("goal", "outcome"),
     [
-        ("steps=20", "trained"),
-        ("accuracy=0.9 within steps=20", "trained"),
+        ("steps=20", "measured"),
+        ("accuracy=0.9 within steps=20", "measured"),
         ("accuracy=0.95 within steps=20", "short of its goal"),
     ],
 )
 def test_a_run_that_ended_is_compared_with_its_goal(tmp_path: Path, goal: str, outcome: str) -> None:
-    course = course_of(_facts(goal), _finished(tmp_path, *LEARNED), "later")
-    assert (course.outcome, course.seed, course.steps, course.train_s) == (outcome, 2, 20, 4)
-    assert [point.accuracy for point in course.curve] == [0.5, 0.9]
+    record = record_of(_facts(goal), _finished(tmp_path, *LEARNED), "later")
+    assert (record.outcome, record.number, record.cell.source) == (outcome, 2, "mnist")
+    assert (record.figures["steps"].value, record.figures["train_time"].value) == (20, 4)
+    assert [point.accuracy for point in record.curve] == [0.5, 0.9]
 
 
 def test_done_without_training_has_failed(tmp_path: Path) -> None:
-    course = course_of(_facts("steps=20"), _finished(tmp_path), "later")
-    assert (course.outcome, course.reason) == ("failed", "done without training")
+    record = record_of(_facts("steps=20"), _finished(tmp_path), "later")
+    assert (record.outcome, record.reason) == ("failed", "done without training")
+    assert record.figures == {}
 
 
 def test_the_figures_of_a_learning_run(tmp_path: Path) -> None:

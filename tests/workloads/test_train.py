@@ -12,7 +12,6 @@ from netdyno.workloads.workload import RunFacts
 
 CALM = Ending(exit_codes=(0,), foreign_share=0.0, stolen_share=0.0)
 FACTS = RunFacts(
-    workload="train",
     cell=make_cell(),
     series=1,
     number=1,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from msgspec import to_builtins
 
+from netdyno.cli.command import one_command
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError, unknown
 from netdyno.report.figures import run_values
@@ -108,3 +109,12 @@ def _side_as_json(result: Result, shown: Shown) -> dict[str, Any]:
     own = {"machine": result.machine, "series": result.series, "verdict": result.verdict}
     figure = to_builtins(result.figures.get(shown.question.figure))
     return {**result.cell.as_dict(), **own, "figure": figure, "runs": run_values(result, shown.question.figure)}
+
+
+app = one_command(
+    compare,
+    """
+    netdyno compare execution=eager execution=compiled
+    netdyno compare before.jsonl after.jsonl --fail-on-slower 3%
+    """,
+)

@@ -74,6 +74,6 @@ app = one_command(
     history,
     """
     netdyno history network=lenet
-    netdyno history framework=pytorch-2 --json
+    netdyno history network=lenet,batch=64 --json
     """,
 )

@@ -1,6 +1,6 @@
 """Options that several commands share, grouped for their help, and what they stand for."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -44,6 +44,9 @@ PythonOption = Annotated[
         rich_help_panel=WHERE,
     ),
 ]
+FrameworksOption = Annotated[
+    list[str] | None, typer.Option(help="Framework. Repeatable. Default: every usable one.", rich_help_panel=HOW)
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.", rich_help_panel=OUTPUT)]
 
 
@@ -73,3 +76,8 @@ def device_of(gpus: int | None, cpu: bool, gpus_here: int) -> str:
 def threads_of(machine: "Machine") -> int:
     """Return the number of cores to compute on; a quota may leave a fraction of one."""
     return max(1, int(machine.usable_cores))
+
+
+def given_only(**values: Any) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {name: value for name, value in values.items() if value is not None}

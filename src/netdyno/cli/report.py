@@ -12,6 +12,7 @@ from netdyno.cli.command import one_command
 from netdyno.cli.options import store_location
 from netdyno.errors import NetdynoError, unknown
 from netdyno.report.charts import Chart, write_chart
+from netdyno.report.figures import LEARN
 from netdyno.report.published.appendix import appendix_charts, appendix_latex
 from netdyno.report.terminal.console import talk_console
 from netdyno.results.exchange.files import EXPORTS, export_file
@@ -79,10 +80,10 @@ def page_text(asked: Asked, tell: Tell) -> str:
         message = f"a page needs {error.name}, which is missing."
         raise NetdynoError(message, hint="Install it: pip install 'netdyno[report]'.") from error
     contents = Contents(
-        results=results_by_cell(runs_by_cell(asked.store, "train", whole=False), asked.selector),
+        results=results_by_cell(runs_by_cell(asked.store, without=LEARN, whole=False), asked.selector),
         traces=partial(traces_of, asked.store),
         proofs=asked.store.proofs(),
-        trainings=() if asked.selector else results_of(runs_by_cell(asked.store, "learn", whole=False)),
+        trainings=() if asked.selector else results_of(runs_by_cell(asked.store, of=LEARN, whole=False)),
         selector=asked.selector,
         with_reference=asked.reference,
     )

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from netdyno.cli.command import several_commands
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError
+from netdyno.report.figures import LEARN
 from netdyno.report.terminal.console import data_console, print_json, talk_console
 from netdyno.report.terminal.learning import learning_tables
 from netdyno.report.terminal.tables import results_tables
@@ -116,9 +117,9 @@ def import_files(
 
 
 def _tables(found: Sequence[Result]) -> list[RenderableType]:
-    """Those of timed steps, then those of trainings to a goal."""
-    learned = [result for result in found if result.cell.workload == "learn"]
-    timed = [result for result in found if result.cell.workload != "learn"]
+    """Those of all other workloads, then those of trainings to a goal."""
+    learned = [result for result in found if result.cell.workload == LEARN]
+    timed = [result for result in found if result.cell.workload != LEARN]
     parts = results_tables(timed) if timed else []
     more = learning_tables(learned, None) if learned else []
     return [*parts, "", *more] if parts and more else parts + more

@@ -13,12 +13,12 @@ from netdyno.bench.campaign import Campaign, recover
 from netdyno.bench.cells import Bench
 from netdyno.bench.plan import BAD, Plan, PlannedRun
 from netdyno.bench.search.compile_ahead import cells_to_compile
+from netdyno.bench.search.largest_batch import SearchOptions, largest_batch
 from netdyno.bench.session import Place, Session, open_session, usual_bench, without_missing_gpus
 from netdyno.bench.settings import Settings
 from netdyno.bench.suite import Suite, read_suite
 from netdyno.bench.suites import DEFAULT, find_suite
 from netdyno.cli.command import one_command
-from netdyno.cli.largest import MAX, find_largest_batch, read_batch
 from netdyno.cli.options import (
     HOW,
     MEASURING,
@@ -33,6 +33,7 @@ from netdyno.cli.options import (
     SetOption,
     ThreadsOption,
     device_of,
+    given_only,
     store_location,
 )
 from netdyno.devices.machine import Machine, describe_machine
@@ -43,11 +44,42 @@ from netdyno.report.published.survey import published_thread_times
 from netdyno.report.terminal.availability import availability
 from netdyno.report.terminal.conclusion import conclusion
 from netdyno.report.terminal.console import data_console, talk_console
-from netdyno.report.terminal.progress import Compiling, Packing, Progress, duration
+from netdyno.report.terminal.progress import Compiling, Packing, Progress, Tries, duration
 from netdyno.report.terminal.tables import how, new_table, results_tables
 from netdyno.report.terminal.threads import thread_tables
 from netdyno.results.proof import unproved_frameworks
 from netdyno.workloads import find_workload
+
+MAX = "max"  # batch: the largest that fits
+
+SuiteArgument = Annotated[str | None, typer.Argument(metavar="[SUITE]", help="TOML file or name of a bundled suite.")]
+WorkloadOption = Annotated[str, typer.Option(help="Kind of measurement.", rich_help_panel=WHAT)]
+FrameworkOption = Annotated[
+    str | None, typer.Option(help="Framework to run it in; see netdyno frameworks.", rich_help_panel=HOW)
+]
+BATCH = "Items per step. Default: the network's own. max: the largest that fits."
+BatchOption = Annotated[str | None, typer.Option(metavar="N|max", help=BATCH, rich_help_panel=HOW)]
+EXECUTION = "eager, compiled, cudagraph, compiled-cudagraph, or fastest (tries all of them)."
+ExecutionOption = Annotated[str | None, typer.Option(help=EXECUTION, rich_help_panel=HOW)]
+DATA = "synthetic (default), packed (files, one loader for all) or native (the framework's own pipeline)."
+DataOption = Annotated[str | None, typer.Option(help=DATA, rich_help_panel=HOW)]
+RUNS = "Fresh processes per cell. Default: 3."
+RunsOption = Annotated[int | None, typer.Option(help=RUNS, rich_help_panel=MEASURING)]
+SECONDS = "Longest timed part of a run, in seconds. Default: 10."
+SecondsOption = Annotated[float | None, typer.Option(help=SECONDS, rich_help_panel=MEASURING)]
+TARGET = "Stop a run once the 95 % interval of its median is within ± TARGET. Default: 0.005."
+TargetOption = Annotated[float | None, typer.Option(help=TARGET, rich_help_panel=MEASURING)]
+DEADLINE = "Give up on a run after this many seconds. Default: 900."
+DeadlineOption = Annotated[float | None, typer.Option(help=DEADLINE, rich_help_panel=MEASURING)]
+SEED = "Seed for the run order. Default: 0."
+SeedOption = Annotated[int | None, typer.Option(help=SEED, rich_help_panel=MEASURING)]
+SPLIT = "Also time forward, backward and update separately."
+SplitOption = Annotated[bool, typer.Option("--split", help=SPLIT, rich_help_panel=MEASURING)]
+AGAIN = "Measure finished cells again, as a new series."
+AgainOption = Annotated[bool, typer.Option("--again", help=AGAIN, rich_help_panel=MEASURING)]
+RetryOption = Annotated[bool, typer.Option("--retry", help="Re-run failed runs.", rich_help_panel=MEASURING)]
+DRY_RUN = "Print the plan and its estimated time; measure nothing."
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help=DRY_RUN, rich_help_panel=OUTPUT)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,92 +94,44 @@ class Asked:
 
 def run(
     context: typer.Context,
-    suite: Annotated[
-        str | None, typer.Argument(metavar="[SUITE]", help="TOML file or name of a bundled suite.")
-    ] = None,
-    workload: Annotated[str, typer.Option(help="Kind of measurement.", rich_help_panel=WHAT)] = "train",
+    suite: SuiteArgument = None,
+    workload: WorkloadOption = "train",
     network: NetworkOption = None,
     options: SetOption = None,
     dataset: DatasetOption = None,
-    framework: Annotated[
-        str | None, typer.Option(help="Framework to run it in; see netdyno frameworks.", rich_help_panel=HOW)
-    ] = None,
-    batch: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N|max",
-            help="Items per step. Default: the network's own. max: the largest that fits.",
-            rich_help_panel=HOW,
-        ),
-    ] = None,
+    framework: FrameworkOption = None,
+    batch: BatchOption = None,
     precision: PrecisionOption = None,
-    execution: Annotated[
-        str | None,
-        typer.Option(
-            help="eager, compiled, cudagraph, compiled-cudagraph, or fastest (tries all of them).",
-            rich_help_panel=HOW,
-        ),
-    ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            help="synthetic (default), packed (files, one loader for all) or native (the framework's own pipeline).",
-            rich_help_panel=HOW,
-        ),
-    ] = None,
+    execution: ExecutionOption = None,
+    data: DataOption = None,
     threads: ThreadsOption = None,
     cpu: CpuOption = False,
     gpus: GpusOption = None,
     python: PythonOption = None,
-    runs: Annotated[
-        int | None, typer.Option(help="Fresh processes per cell. Default: 3.", rich_help_panel=MEASURING)
-    ] = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(help="Longest timed part of a run, in seconds. Default: 10.", rich_help_panel=MEASURING),
-    ] = None,
-    target: Annotated[
-        float | None,
-        typer.Option(
-            help="Stop a run once the 95 % interval of its median is within ± TARGET. Default: 0.005.",
-            rich_help_panel=MEASURING,
-        ),
-    ] = None,
-    deadline: Annotated[
-        float | None,
-        typer.Option(help="Give up on a run after this many seconds. Default: 900.", rich_help_panel=MEASURING),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed for the run order. Default: 0.", rich_help_panel=MEASURING)
-    ] = None,
-    split: Annotated[
-        bool,
-        typer.Option("--split", help="Also time forward, backward and update separately.", rich_help_panel=MEASURING),
-    ] = False,
-    again: Annotated[
-        bool,
-        typer.Option("--again", help="Measure finished cells again, as a new series.", rich_help_panel=MEASURING),
-    ] = False,
-    retry: Annotated[bool, typer.Option("--retry", help="Re-run failed runs.", rich_help_panel=MEASURING)] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Print the plan and its estimated time; measure nothing.", rich_help_panel=OUTPUT
-        ),
-    ] = False,
+    runs: RunsOption = None,
+    seconds: SecondsOption = None,
+    target: TargetOption = None,
+    deadline: DeadlineOption = None,
+    seed: SeedOption = None,
+    split: SplitOption = False,
+    again: AgainOption = False,
+    retry: RetryOption = False,
+    dry_run: DryRunOption = False,
 ) -> None:
     """Measure a suite, or one cell described by options. Without arguments: the default suite."""
     machine = describe_machine()
     bench = usual_bench(machine)
     device = device_of(gpus, cpu, len(machine.gpus)) if gpus is not None or cpu else None
     find_workload(workload)
-    fields = _said(
+    fields = given_only(
         network=network, dataset=dataset, framework=framework, batch=read_batch(batch, network), precision=precision,
         execution=execution, data=data, threads=threads, device=device, options=options or None,
     )  # fmt: skip
     fields |= {"workload": workload} if fields else {}
     chosen = _possible(_choose(suite, fields, bench), machine)
-    changes = _said(split=split or None, runs=runs, seconds=seconds, target=target, deadline_s=deadline, seed=seed)
+    changes = given_only(
+        split=split or None, runs=runs, seconds=seconds, target=target, deadline_s=deadline, seed=seed
+    )
     chosen = replace(chosen, settings=replace(chosen.settings, **changes))
     asked = Asked(again=again, retry=retry, dry_run=dry_run, largest=batch == MAX)
     place = Place(bench=bench, machine=machine, store=store_location(context), given=read_given(python or ()))
@@ -156,6 +140,18 @@ def run(
         open_session(chosen, place, packing.packed, measures=not dry_run) as session,
     ):
         _measure(session, asked)
+
+
+def read_batch(given: str | None, network: str | None) -> int | None:
+    """The number that --batch names; None where it is not given or the largest is wanted."""
+    if given == MAX and network is None:
+        raise NetdynoError("--batch max: expected the options of one cell, received no --network.")
+    if given is None or given == MAX:
+        return None
+    try:
+        return int(given)
+    except ValueError:
+        raise NetdynoError(f"--batch: expected a whole number or '{MAX}', received '{given}'.") from None
 
 
 def _choose(suite: str | None, fields: dict[str, Any], bench: Bench) -> Suite:
@@ -203,9 +199,13 @@ def _at_largest_batch(session: Session, asked: Asked) -> Session:
     """The session of one cell, at the largest batch that fits."""
     if asked.dry_run:
         raise NetdynoError(f"--dry-run: expected a batch in numbers, received '{MAX}', which must be tried out.")
-    (cell,) = session.suite.cells
-    largest = structs.replace(cell, batch=find_largest_batch(cell, session.campaign, again=asked.again))
-    return replace(session, suite=replace(session.suite, cells=(largest,)))
+    talk, (cell,) = talk_console(), session.suite.cells
+    limit = largest_batch(cell, session.campaign, Tries(talk), SearchOptions(again=asked.again))
+    if limit.fails is None:
+        talk.print(f"The largest batch that was tried fits: {limit.fits}.")
+    else:
+        talk.print(f"Batch {limit.fits} fits, {limit.fails} does not: {limit.reason}", markup=False)
+    return replace(session, suite=replace(session.suite, cells=(structs.replace(cell, batch=limit.fits),)))
 
 
 def report_recovery(campaign: Campaign) -> None:
@@ -254,15 +254,10 @@ def _show(session: Session) -> None:
         raise typer.Exit(1)
 
 
-def _said(**values: Any) -> dict[str, Any]:
-    """The flags that were given."""
-    return {name: value for name, value in values.items() if value is not None}
-
-
 app = one_command(
     run,
     """
-    netdyno run --network resnet50/cifar10 --framework jax --batch 16
+    netdyno run --network resnet50/cifar10 --batch 16
     netdyno run then-and-now --dry-run
     """,
 )

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from msgspec import structs, to_builtins
 
+from netdyno.bench.campaign import Campaign
 from netdyno.bench.session import Place, Session, open_session, usual_bench
 from netdyno.bench.settings import Settings
 from netdyno.bench.suite import Suite
@@ -20,12 +21,15 @@ from netdyno.cli.options import (
     WHAT,
     CpuOption,
     DatasetOption,
+    FrameworksOption,
     GpusOption,
     JsonOption,
     PrecisionOption,
     PythonOption,
+    SetOption,
     ThreadsOption,
     device_of,
+    given_only,
     store_location,
 )
 from netdyno.cli.run import report_recovery
@@ -46,6 +50,28 @@ from netdyno.workloads.learn import Goal
 LEARN = "learn"
 MOST_EPOCHS = 100  # while an accuracy is sought and nobody says how long to try
 
+NETWORK = "Network of the zoo, or path/to/file.py:function."
+TrainedOption = Annotated[str, typer.Option(help=NETWORK, rich_help_panel=WHAT)]
+SOURCE = "Train on the files of another dataset: fashion-mnist, shapes, …."
+SourceOption = Annotated[str | None, typer.Option(help=SOURCE, rich_help_panel=WHAT)]
+EpochsOption = Annotated[float | None, typer.Option(help="Number of epochs. Default: 1.", rich_help_panel=WHAT)]
+StepsOption = Annotated[int | None, typer.Option(help="Number of steps, instead of epochs.", rich_help_panel=WHAT)]
+UNTIL = "Stop at this accuracy on the test split."
+UntilOption = Annotated[str | None, typer.Option(metavar="accuracy=X", help=UNTIL, rich_help_panel=WHAT)]
+BATCH = "Items per step. Default: the network's own."
+BatchOption = Annotated[int | None, typer.Option(help=BATCH, rich_help_panel=HOW)]
+EXECUTION = "eager, compiled, cudagraph or compiled-cudagraph."
+ExecutionOption = Annotated[str | None, typer.Option(help=EXECUTION, rich_help_panel=HOW)]
+SEEDS = "Number of trainings, each with other weights and order."
+SeedsOption = Annotated[int, typer.Option(help=SEEDS, rich_help_panel=MEASURING)]
+EVALUATE = "Steps between evaluations. Default: one epoch."
+EvaluateOption = Annotated[int | None, typer.Option(help=EVALUATE, rich_help_panel=MEASURING)]
+DEADLINE = "Give up on a training after this many seconds."
+DeadlineOption = Annotated[float, typer.Option(help=DEADLINE, rich_help_panel=MEASURING)]
+AgainOption = Annotated[bool, typer.Option("--again", help="Repeat finished trainings.", rich_help_panel=MEASURING)]
+PRICE = "Price of the machine, to print what a training costs."
+PriceOption = Annotated[float | None, typer.Option(help=PRICE, rich_help_panel=OUTPUT)]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Telling:
@@ -57,61 +83,36 @@ class Telling:
 
 def train(
     context: typer.Context,
-    network: Annotated[
-        str, typer.Option(help="Network of the zoo, or path/to/file.py:function.", rich_help_panel=WHAT)
-    ] = "lenet/mnist",
+    network: TrainedOption = "lenet/mnist",
+    options: SetOption = None,
     dataset: DatasetOption = None,
-    source: Annotated[
-        str | None,
-        typer.Option(help="Train on the files of another dataset: fashion-mnist, shapes, ….", rich_help_panel=WHAT),
-    ] = None,
-    epochs: Annotated[float | None, typer.Option(help="Number of epochs. Default: 1.", rich_help_panel=WHAT)] = None,
-    steps: Annotated[
-        int | None, typer.Option(help="Number of steps, instead of epochs.", rich_help_panel=WHAT)
-    ] = None,
-    until: Annotated[
-        str | None,
-        typer.Option(metavar="accuracy=X", help="Stop at this accuracy on the test split.", rich_help_panel=WHAT),
-    ] = None,
-    framework: Annotated[
-        list[str] | None, typer.Option(help="Framework. Repeatable. Default: every usable one.", rich_help_panel=HOW)
-    ] = None,
-    batch: Annotated[
-        int | None, typer.Option(help="Items per step. Default: the network's own.", rich_help_panel=HOW)
-    ] = None,
+    source: SourceOption = None,
+    epochs: EpochsOption = None,
+    steps: StepsOption = None,
+    until: UntilOption = None,
+    framework: FrameworksOption = None,
+    batch: BatchOption = None,
     precision: PrecisionOption = None,
-    execution: Annotated[
-        str | None, typer.Option(help="eager, compiled, cudagraph or compiled-cudagraph.", rich_help_panel=HOW)
-    ] = None,
+    execution: ExecutionOption = None,
     threads: ThreadsOption = None,
     cpu: CpuOption = False,
     gpus: GpusOption = None,
     python: PythonOption = None,
-    seeds: Annotated[
-        int, typer.Option(help="Number of trainings, each with other weights and order.", rich_help_panel=MEASURING)
-    ] = 3,
-    evaluate_every: Annotated[
-        int | None, typer.Option(help="Steps between evaluations. Default: one epoch.", rich_help_panel=MEASURING)
-    ] = None,
-    deadline: Annotated[
-        float, typer.Option(help="Give up on a training after this many seconds.", rich_help_panel=MEASURING)
-    ] = 3600.0,
-    again: Annotated[
-        bool, typer.Option("--again", help="Repeat finished trainings.", rich_help_panel=MEASURING)
-    ] = False,
-    price_per_hour: Annotated[
-        float | None,
-        typer.Option(help="Price of the machine, to print what a training costs.", rich_help_panel=OUTPUT),
-    ] = None,
+    seeds: SeedsOption = 3,
+    evaluate_every: EvaluateOption = None,
+    deadline: DeadlineOption = 3600.0,
+    again: AgainOption = False,
+    price_per_hour: PriceOption = None,
     json: JsonOption = False,
 ) -> None:
     """Train on real data to a goal; print accuracy on the test split, seconds, joules and cost."""
     machine = describe_machine()
     bench = usual_bench(machine)
     given = read_given(python or ())
-    fields = _said(
+    fields = given_only(
         network=network, dataset=dataset, batch=batch, precision=precision, execution=execution, threads=threads,
         device=device_of(gpus, cpu, len(machine.gpus)), data=PACKED, workload=LEARN,
+        options=options or None,
     )  # fmt: skip
     goal, count = read_goal(epochs, steps, until), _positive("--seeds", seeds)
     cells = [bench.complete({**fields, "framework": name}) for name in _frameworks(framework, given)]
@@ -178,20 +179,32 @@ def _learn(asked: Asked, place: Place, telling: Telling) -> None:
         session = replace(session, campaign=replace(session.campaign, evaluate_every=asked.evaluate_every))
         report_recovery(session.campaign)
         with TrainingProgress(talk_console()) as progress:
-            session.carry_out(session.plan(again=asked.again, continued=_continued(session)), progress)
+            continued = {} if asked.again else _continued(session)
+            session.carry_out(session.plan(again=asked.again, continued=continued), progress)
         results = session.results()
     _show([run for result in results for run in result.records if run.number <= asked.seeds], telling)
 
 
 def _continued(session: Session) -> dict[Cell, int]:
     """Series to go on with where a seed failed: without the failed run, which is repeated."""
-    store, machine = session.campaign.store, session.campaign.machine
-    continued = {}
-    for cell in session.cells:
-        newest = newest_series(store.records(cell.columns(), machine=machine))
-        if failed := [run for run in newest if not run.is_measured]:
-            continued[cell] = store.leave_behind(failed)
-    return continued
+    found = {cell: _series_to_continue(cell, session.campaign) for cell in session.cells}
+    return {cell: series for cell, series in found.items() if series}
+
+
+def _series_to_continue(cell: Cell, campaign: Campaign) -> int | None:
+    """The series in which failed runs of the newest are repeated, beside its other runs; None if none failed.
+
+    One that was prepared so and then cut off has a higher number than the newest, and none of its runs is newer.
+    """
+    runs = campaign.store.records(cell.columns(), machine=campaign.machine)
+    newest = newest_series(runs)
+    failed = [run for run in newest if not run.is_measured]
+    if not failed:
+        return None
+    last = max(run.series for run in runs)
+    if len(failed) == len(newest) and last > failed[0].series:
+        return last
+    return campaign.store.leave_behind(failed)
 
 
 def _show(runs: Sequence[Record], telling: Telling) -> None:
@@ -221,14 +234,10 @@ def _positive(name: str, value: int) -> int:
     return value
 
 
-def _said(**values: Any) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
 app = one_command(
     train,
     """
     netdyno train --network lenet --epochs 1
-    netdyno train --network lenet --framework pytorch-2 --until accuracy=0.985
+    netdyno train --network lenet --until accuracy=0.985
     """,
 )

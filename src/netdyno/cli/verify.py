@@ -16,6 +16,7 @@ from netdyno.cli.options import (
     MEASURING,
     WHAT,
     CpuOption,
+    FrameworksOption,
     GpusOption,
     JsonOption,
     PythonOption,
@@ -38,6 +39,18 @@ from netdyno.workloads.references import ProofCase
 from netdyno.workloads.tolerance import proof_json
 from netdyno.zoo.entry import Entry, reduced
 
+NETWORK = "Network, or path/to/file.py:function. Repeatable. Default: the zoo."
+NetworksOption = Annotated[list[str] | None, typer.Option(help=NETWORK, rich_help_panel=WHAT)]
+OnlyDatasetOption = Annotated[str | None, typer.Option(help="Only on this dataset.", rich_help_panel=WHAT)]
+ALL = "Every framework, with the reason where one cannot."
+AllOption = Annotated[bool, typer.Option("--all", help=ALL, rich_help_panel=HOW)]
+ProofPrecisionOption = Annotated[str, typer.Option(help="float32, tf32, bfloat16 or float16.", rich_help_panel=HOW)]
+EXECUTION = "eager or compiled. Default: the framework's first."
+ExecutionOption = Annotated[str | None, typer.Option(help=EXECUTION, rich_help_panel=HOW)]
+BatchOption = Annotated[int, typer.Option(help="Items in the batch of the proof.", rich_help_panel=MEASURING)]
+FULL_SIZE = "Full-size items instead of smaller ones."
+FullSizeOption = Annotated[bool, typer.Option("--full-size", help=FULL_SIZE, rich_help_panel=MEASURING)]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
@@ -49,29 +62,14 @@ class Form:
 
 def verify(
     context: typer.Context,
-    network: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Network, or path/to/file.py:function. Repeatable. Default: the zoo.", rich_help_panel=WHAT
-        ),
-    ] = None,
-    dataset: Annotated[str | None, typer.Option(help="Only on this dataset.", rich_help_panel=WHAT)] = None,
-    framework: Annotated[
-        list[str] | None, typer.Option(help="Framework. Repeatable. Default: every usable one.", rich_help_panel=HOW)
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Every framework, with the reason where one cannot.", rich_help_panel=HOW)
-    ] = False,
-    precision: Annotated[
-        str, typer.Option(help="float32, tf32, bfloat16 or float16.", rich_help_panel=HOW)
-    ] = "float32",
-    execution: Annotated[
-        str | None, typer.Option(help="eager or compiled. Default: the framework's first.", rich_help_panel=HOW)
-    ] = None,
-    batch: Annotated[int, typer.Option(help="Items in the batch of the proof.", rich_help_panel=MEASURING)] = BATCH,
-    full_size: Annotated[
-        bool, typer.Option("--full-size", help="Full-size items instead of smaller ones.", rich_help_panel=MEASURING)
-    ] = False,
+    network: NetworksOption = None,
+    dataset: OnlyDatasetOption = None,
+    framework: FrameworksOption = None,
+    every: AllOption = False,
+    precision: ProofPrecisionOption = "float32",
+    execution: ExecutionOption = None,
+    batch: BatchOption = BATCH,
+    full_size: FullSizeOption = False,
     cpu: CpuOption = False,
     gpus: GpusOption = None,
     python: PythonOption = None,
@@ -174,7 +172,7 @@ def _show(proofs: list[Proof], missing: Mapping[str, str], form: Form) -> None:
 app = one_command(
     verify,
     """
-    netdyno verify --network lenet --framework pytorch-2
+    netdyno verify --network lenet
     netdyno verify --all --json
     """,
 )

@@ -102,8 +102,13 @@ def _local_response_norm(parts: Parts, x: str, *, size: int, alpha: float, beta:
     parts.last("multiply", x, divisor)
 
 
+def _silu(parts: Parts, x: str) -> None:
+    parts.last("multiply", x, parts.add("gate", "sigmoid", x))
+
+
 # By op; each is given the node's inputs and attributes.
 DECOMPOSITIONS: Mapping[str, Callable[..., None]] = {
     "global_mean_pool": _global_mean_pool,
     "local_response_norm": _local_response_norm,
+    "silu": _silu,
 }

@@ -108,6 +108,15 @@ OPS: dict[str, Op] = {
         flops=flops.per_element(3, 3),
         keeps=("output",),
     ),
+    "silu": Op(
+        composite=True,
+        inputs=("x",),
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(4, 6),
+        keeps=("x",),
+    ),
     "dropout": Op(
         inputs=("x",),
         attributes={"rate": _RATE, "seed": _SEED},

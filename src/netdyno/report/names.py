@@ -6,7 +6,9 @@ from functools import cache
 from pathlib import PurePath
 
 from netdyno.frameworks.spec import specs
+from netdyno.results.cell import Cell
 
+SHARING = ("ranks", "nodes", "strategy", "synchrony")
 LONGEST_REASON = 200  # characters
 OWN_NETWORK = re.compile(r"(?P<file>.*\.py):(?P<function>\w+)", re.DOTALL)
 # Where a stack trace begins in a reason, whose lines may have been joined already.
@@ -24,6 +26,14 @@ def short_names(networks: set[str]) -> dict[str, str]:
     """The short name of each; with its file where two networks would have the same one."""
     short = [short_name(network) for network in networks]
     return {name: short_name(name) if short.count(short_name(name)) == 1 else _with_file(name) for name in networks}
+
+
+def unusual(cell: Cell) -> tuple[str, ...]:
+    """The network's options, and whatever says how several processes share the work, where they differ from their
+    defaults; such as "hidden=512"."""
+    options = [f"{name}={value}" for name, value in cell.options]
+    shared = [(name, getattr(cell, name)) for name in SHARING]
+    return (*options, *(f"{name}={value}" for name, value in shared if value not in (1, "none")))
 
 
 def short_reason(reason: str) -> str:

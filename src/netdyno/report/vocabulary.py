@@ -3,7 +3,7 @@
 So a new workload's figures appear in tables, charts and the page without a change to the report.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from netdyno.report.figures import LEARN, LESS, MORE, TRAIN
@@ -167,14 +167,17 @@ def wording_of(result: Result) -> Wording:
     return wording(result.cell.workload, name, head.unit, head.better)
 
 
-def shown_figures(results: Iterable[Result]) -> list[Wording]:
-    """The figures that some of the results have, but for details; in their order."""
+def shown_figures(results: Sequence[Result]) -> list[Wording]:
+    """The figures that some of the results have, in their order; details only where they are the main figure."""
+    heads = {result.headline for result in results}
     found = {
         name: wording(result.cell.workload, name, estimate.unit, estimate.better)
         for result in results
         for name, estimate in result.figures.items()
     }
-    return sorted((each for each in found.values() if not each.is_detail), key=lambda each: each.place)
+    return sorted(
+        (each for each in found.values() if not each.is_detail or each.name in heads), key=lambda each: each.place
+    )
 
 
 def page_wording(workload: str, name: str, unit: str, better: str) -> Wording:

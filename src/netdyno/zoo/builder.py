@@ -134,6 +134,10 @@ class Net(GraphBuilder):
     def sigmoid(self, x: Value, *, name: str | None = None) -> Value:
         return self.node("sigmoid", x, name=name)
 
+    def silu(self, x: Value, *, name: str | None = None) -> Value:
+        """x · sigmoid(x)."""
+        return self.node("silu", x, name=name)
+
     def dropout(self, x: Value, rate: float = 0.5, *, name: str | None = None) -> Value:
         return self.node("dropout", x, name=name, rate=rate, seed=self._seed())
 

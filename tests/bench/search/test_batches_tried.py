@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from msgspec import structs
 
 from netdyno.bench.campaign import Campaign
 from netdyno.bench.cells import Bench
@@ -76,7 +77,7 @@ def test_processes_find_exactly_the_limit_and_the_store_keeps_it(campaign, memor
     memory(images=5)
     cell = largest_batch_cell(_cell(campaign), campaign, notes)
     assert (cell.batch, notes.tries) == (5, [4, 8, 6, 5])
-    limit = campaign.store.find_limit("m", replace(cell, batch=1).key())
+    limit = campaign.store.find_limit("m", structs.replace(cell, batch=1).key())
     assert (limit.fits, limit.fails) == (5, 6)
     assert limit.reason == "MemoryError: Tried to allocate 2.50 GiB"
     assert all(word in limit.versions for word in ("limited 1", "python 3", "worker ", "graph "))
@@ -169,7 +170,7 @@ def test_ctrl_c_ends_the_worker_and_the_next_search_goes_on(campaign, memory, no
 
 def test_fastest_names_no_execution_to_search_with(campaign, notes):
     with pytest.raises(NetdynoError, match=r"expected one execution.*received 'fastest'"):
-        largest_batch(replace(_cell(campaign), execution="fastest"), campaign, notes)
+        largest_batch(structs.replace(_cell(campaign), execution="fastest"), campaign, notes)
 
 
 def _runs(process, worker):

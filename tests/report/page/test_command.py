@@ -1,7 +1,8 @@
 """`netdyno report` as a user types it: where the page goes, what is said, and one line for a mistake."""
 
 import pytest
-from tests.report.pages import Outline, failure, runs_of
+from tests.report.pages import Outline, data_of, failure, runs_of, served
+from tests.results.samples import make_training
 
 from netdyno.results.store import open_store
 
@@ -24,6 +25,18 @@ def test_it_writes_report_html_and_says_where_and_how_large(filled, tmp_path):
     assert done.stdout == ""
     assert "Written: report.html (0." in done.stderr
     assert "3 frameworks on 1 network" in Outline((tmp_path / "report.html").read_text()).text
+
+
+def test_every_workload_is_in_the_table_and_trainings_have_a_section(filled, tmp_path):
+    with open_store(filled.environment["NETDYNO_STORE"]) as store:
+        for record in [*served("alpha", 12.25), make_training()]:
+            store.add(record)
+    assert filled("report", cwd=tmp_path).returncode == 0
+    page = (tmp_path / "report.html").read_text()
+    data = data_of(page)
+    workloads = [data["texts"][row[data["columns"].index("workload")]] for row in data["rows"]]
+    assert sorted(workloads) == ["serve", "train", "train", "train"]
+    assert "Accuracy while training" in Outline(page).text
 
 
 def test_a_selector_narrows_the_page(filled, tmp_path):

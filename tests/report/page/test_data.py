@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from netdyno.results.bulk import runs_by_cell, traces_of
 from tests.report.pages import HOSTILE, failure, runs_of
 from tests.results.samples import make_cell
 
@@ -19,6 +18,7 @@ from netdyno.report.page.data import PageData, repeating_command
 from netdyno.report.page.rows import place_name, results_by_cell, row_of
 from netdyno.results.result import results_of
 from netdyno.results.store import open_store
+from netdyno.results.store.bulk import runs_by_cell, traces_of
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -96,6 +96,11 @@ def test_the_command_that_repeats_a_cell_can_be_pasted(name):
     assert words[words.index("--framework") + 1] == name
     assert words[words.index("--batch") + 1] == "7"
     assert "--cpu" in words
+
+
+def test_the_command_names_the_networks_options():
+    words = shlex.split(repeating_command(make_cell(options={"hidden": 512, "layers": 2})))
+    assert [words[place + 1] for place, word in enumerate(words) if word == "--set"] == ["hidden=512", "layers=2"]
 
 
 def test_a_cell_on_a_gpu_is_repeated_on_a_gpu():

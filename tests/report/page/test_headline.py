@@ -68,15 +68,25 @@ def test_one_run_is_not_enough_to_win():
     "other",
     [
         {"network": "alexnet"}, {"dataset": "cifar10"}, {"batch": 64}, {"precision": "bfloat16"}, {"threads": 4},
-        {"data": "packed"},
+        {"data": "packed"}, {"options": {"hidden": 512}}, {"ranks": 2}, {"nodes": 2}, {"strategy": "ring"},
+        {"synchrony": "stale"}, {"workload": "serve"},
     ],
     ids=lambda other: next(iter(other)),
 )  # fmt: skip
 def test_unequal_cells_are_never_compared(other):
     rival = result("beta", SLOW, cell=make_cell(framework="beta", **other))
-    answer = told(result("alpha", FAST), rival)["Fastest"]
-    assert answer.lead == "No contest"
-    assert answer.rankings == ()
+    found = told(result("alpha", FAST), rival)
+    assert list(found) == (["Fastest (serve)", "Fastest (train)"] if "workload" in other else ["Fastest"])
+    for answer in found.values():
+        assert answer.lead == "No contest"
+        assert answer.rankings == ()
+
+
+def test_speeds_in_different_units_are_different_questions():
+    of_samples = [result(name, FAST, cell=make_cell(framework=name, dataset="none")) for name in ("alpha", "beta")]
+    answers = told(result("alpha", FAST), result("beta", SLOW), *of_samples)
+    assert answers["Fastest (images/s)"].lead == "alpha (eager)"
+    assert answers["Fastest (samples/s)"].lead == "Cannot tell"
 
 
 def test_other_machines_are_other_places():

@@ -8,12 +8,15 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from tests.report.pages import GPU, HOSTILE, Outline, data_of, failure, page_of, runs_of
+from msgspec.structs import replace
+from tests.report.pages import GPU, HOSTILE, Outline, data_of, failure, page_of, runs_of, served, with_figure
 from tests.results.figures import learn_figures
 from tests.results.samples import make_cell, make_training
 
 from netdyno.cli import report
 from netdyno.errors import NetdynoError
+from netdyno.report.page.page import Contents, make_page
+from netdyno.results.figure import Figure
 from netdyno.results.proof import Proof
 from netdyno.results.record import Evaluation
 from netdyno.results.result import results_of
@@ -110,10 +113,12 @@ def test_trainings_are_shown_with_their_curve():
     curve = tuple(
         Evaluation(step=n, train_s=float(n), wall_s=float(n), accuracy=0.9 + n / 100, loss=0.1) for n in range(5)
     )
-    cell = make_cell(framework="alpha", workload="learn", goal="accuracy=0.9 within epochs=2", source="mnist")
+    cell = make_cell(
+        workload="learn", framework="alpha", goal="accuracy=0.9 within epochs=2", source="mnist", data="packed"
+    )
     figures = learn_figures(curve, {"train_s": 4.0})
-    run = make_training(0, cell=cell, curve=curve, figures=figures, headline="train_time")
-    text = Outline(page_of(runs_of(framework="alpha"), trainings=results_of([run]))).text
+    training = make_training(0, cell=cell, curve=curve, figures=figures, headline="train_time")
+    text = Outline(page_of(runs_of(framework="alpha"), trainings=results_of([training]))).text
     assert "Accuracy while training" in text
     assert "0.9400" in text
 
@@ -176,15 +181,10 @@ def test_a_missing_extra_is_one_line_with_its_command(monkeypatch, tmp_path):
             report.page_text(asked, lambda _: None)
 
 
-def test_a_figure_that_the_report_does_not_know_is_in_the_headline_the_charts_and_the_table(monkeypatch):
-    latency = compare_metrics.Metric(
-        name="tail_latency", unit="ms", larger="more", smaller="less", worse="more",
-        read=lambda record: ("latency_ms", record.readings.get("latency_ms")), error=lambda _: 1e-4,
-    )  # fmt: skip
-    monkeypatch.setitem(compare_metrics.METRICS, "tail_latency", latency)
+def test_a_figure_that_the_report_does_not_know_is_in_the_headline_the_charts_and_the_table():
     page = page_of([
-        *runs_of(framework="alpha", readings={"latency_ms": 12.25}),
-        *runs_of(framework="beta", readings={"latency_ms": 24.5}),
+        *with_figure(runs_of(framework="alpha"), Figure("tail_latency", "ms", "less", 12.25)),
+        *with_figure(runs_of(framework="beta"), Figure("tail_latency", "ms", "less", 24.5)),
     ])  # fmt: skip
     text, figures = Outline(page).text, data_of(page)["figures"]
     assert "Lowest tail latency alpha (eager) the next has 2.00 times as much" in text
@@ -192,6 +192,38 @@ def test_a_figure_that_the_report_does_not_know_is_in_the_headline_the_charts_an
     assert "Less is better." in text
     assert figures[-1]["heading"] == "tail latency, ms"
     assert [row[data_of(page)["columns"].index("figures")][-1][0] for row in data_of(page)["rows"]] == [12.25, 24.5]
+
+
+def test_a_workload_that_the_report_does_not_know_is_everywhere_on_the_page():
+    page = page_of([*runs_of(framework="alpha"), *served("alpha", 12.25), *served("beta", 24.5)])
+    text, data = Outline(page).text, data_of(page)
+    assert "Lowest reply delay (serve) alpha (eager) the next has 2.00 times as much" in text
+    assert "Fastest (train) No contest" in text
+    assert "lenet on mnist serve" in text
+    assert "Reply delay, ms" in text
+    assert "The best reply delay in ms or training speed in images/s of each framework" in text
+    rows = [dict(zip(data["columns"], row, strict=True)) for row in data["rows"]]
+    shown = [row for row in rows if data["texts"][row["workload"]] == "serve"]
+    headings = [figure["heading"] for figure in data["figures"]]
+    delay, queue = headings.index("reply delay, ms"), headings.index("queue, MiB")
+    assert [row["figures"][delay] for row in shown] == [[12.25] * 3, [24.5] * 3]
+    assert [row["figures"][queue] for row in shown] == [[3] * 3] * 2
+    assert [row["headline"] for row in shown] == [delay] * 2
+    command = next(data["texts"][row["command"]] for row in shown)
+    assert command.startswith("netdyno run --workload serve --network lenet")
+
+
+def test_charts_of_two_workloads_have_names_of_their_own():
+    records = [*runs_of(framework="alpha"), *runs_of(framework="beta")]
+    records += [replace(record, cell=replace(record.cell, workload="serve")) for record in records]
+    charts = make_page(Contents(results=results_of(records))).charts
+    assert {"lenet-mnist-peak-memory", "lenet-mnist-serve-peak-memory"} <= charts.keys()
+
+
+def test_a_record_that_is_called_measured_but_has_no_figures_spoils_nothing():
+    empty = [replace(record, samples=(), figures={}) for record in runs_of(framework="beta")]
+    text = Outline(page_of([*runs_of(framework="alpha", batch=64), *runs_of(framework="alpha"), *empty])).text
+    assert "0 weak, 1 without a measurement" in text
 
 
 def test_a_users_network_is_shown_by_its_name_and_repeated_by_its_path():

@@ -2,18 +2,18 @@
 
 import numpy as np
 import pytest
-from netdyno.results.compare_metrics import find_metric
 from rich.console import Console
 from tests.results.samples import draw_runs, make_cell, make_result
 
 from netdyno.report.terminal.comparisons import Shown, comparison_parts, summary
 from netdyno.report.terminal.pull_request import comparison_markdown
-from netdyno.results.compare import Question, compare_all, overall
+from netdyno.results.compare.pairs import compare_all, overall
+from netdyno.results.compare.question import question_of
 from netdyno.results.result import Result
 
 
-def shown(pairs: list[tuple[Result, Result]], metric: str = "images_per_s") -> Shown:
-    question = Question(metric=find_metric(metric))
+def shown(pairs: list[tuple[Result, Result]], figure: str = "") -> Shown:
+    question = question_of((result for pair in pairs for result in pair), figure)
     compared = compare_all(pairs, question)
     return Shown(a="a.db", b="b.db", compared=tuple(compared), overall=overall(compared, question), question=question)
 

@@ -5,7 +5,7 @@ from rich.console import Console
 from tests.results.test_history import history_of, series_of
 
 from netdyno.report.terminal.histories import history_parts, said, sparkline
-from netdyno.results.history import History
+from netdyno.results.history.series import History
 from netdyno.results.record import Record
 
 

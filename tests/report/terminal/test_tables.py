@@ -4,15 +4,17 @@ import io
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
-from tests.report.pages import failure, runs_of
-from tests.results.samples import make_cell
+from tests.report.pages import failure, runs_of, served, with_figure
+from tests.results.figures import learn_figures
+from tests.results.samples import make_cell, make_training
 
 from netdyno.report.names import short_name, short_names, short_reason
 from netdyno.report.terminal.learning import learning_tables
 from netdyno.report.terminal.tables import results_tables
-from netdyno.results import compare_metrics
-from netdyno.results.course import Course, Evaluation, course_results
+from netdyno.results.figure import Figure
+from netdyno.results.record import Evaluation
 from netdyno.results.result import results_of
 
 OWN = "/home/somebody/projects/a-folder-with-a-long-name/networks/mine.py:mine"
@@ -43,7 +45,7 @@ def test_a_users_own_network_has_its_functions_name_and_no_digit_is_cut():
     table = shown(records)
     assert max(map(len, table.splitlines())) <= 100
     assert "mine/mnist" in table
-    assert f"{results_of(records)[0].images_per_s:,.0f}" in table.split()
+    assert f"{results_of(records)[0].figures['throughput'].value:,.0f}" in table.split()
     assert "/home" not in table
 
 
@@ -52,7 +54,7 @@ def test_words_wrap_before_a_digit_is_lost(width):
     long = {"network": "n" * 60, "dataset": "a-dataset-with-a-long-name", "framework": "tensorflow-1.9"}
     table = shown(runs_of(1e-7, batch=65536, execution="compiled-cudagraph", **long), width=width)
     assert max(map(len, table.splitlines())) <= width
-    value = results_of(runs_of(1e-7, batch=65536, **long))[0].images_per_s
+    value = results_of(runs_of(1e-7, batch=65536, **long))[0].figures["throughput"].value
     assert f"{value:,.0f}" in table
     assert "65536" in table
 
@@ -63,7 +65,7 @@ def test_a_gpus_figures_fit_beside_a_long_name(network, width):
     runs = gpu_runs(network=network, framework="tensorflow-1.9", execution="compiled-cudagraph", batch=4096)
     table = shown(runs, width=width)
     assert max(map(len, table.splitlines())) <= width
-    assert f"{results_of(runs)[0].images_per_s:,.0f}" in table.split()
+    assert f"{results_of(runs)[0].figures['throughput'].value:,.0f}" in table.split()
     for number in ("16,384", "500", "0.123"):
         assert number in table.split()
 
@@ -77,15 +79,30 @@ def test_two_networks_of_one_name_are_told_apart_by_their_files():
     assert short_name("lenet") == "lenet"
 
 
-def test_an_unknown_figure_has_a_column_of_its_own(monkeypatch):
-    latency = compare_metrics.Metric(
-        name="latency", unit="ms", larger="more", smaller="less", worse="more",
-        read=lambda record: ("latency_ms", record.readings.get("latency_ms")), error=lambda _: 1e-4,
-    )  # fmt: skip
-    monkeypatch.setitem(compare_metrics.METRICS, "latency", latency)
-    table = shown(runs_of(readings={"latency_ms": 12.25}))
+def test_an_unknown_figure_has_a_column_of_its_own():
+    table = shown(with_figure(runs_of(), Figure("latency", "ms", "less", 12.25)))
     assert "latency, ms" in table
     assert "12.2" in table
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_workload_that_is_not_known_has_a_table_of_its_figures(device):
+    table = shown(runs_of(framework="alpha"), served("beta", 12.25, device=device))
+    (header,) = [line for line in table.splitlines() if "reply delay, ms" in line]
+    assert "queue, MiB" in header
+    assert "images/s" not in header
+    (row,) = [line.split() for line in table.splitlines() if "12.25" in line]
+    assert row[row.index("12.25") :][:6] == ["12.25", "±", "0.00", "%", "3", "3" if device == "cpu" else "–"]
+
+
+def test_the_main_figure_is_shown_even_if_it_is_a_detail_elsewhere():
+    figures = {"step": Figure("step", "s", "less", 0.125)}
+    records = [replace(record, figures=figures, headline="step") for record in runs_of(workload="serve")]
+    assert "0.125" in shown(records).split()
+
+
+def test_options_of_a_network_are_shown():
+    assert "hidden=512" in shown(runs_of(), runs_of(options={"hidden": 512})).split()
 
 
 def test_a_stack_trace_becomes_one_line(monkeypatch, tmp_path):
@@ -124,18 +141,20 @@ def test_names_from_a_store_are_never_markup():
 
 
 def test_trainings_show_every_figure_with_its_range_in_100_columns():
-    courses = [
-        Course(
-            id=f"c{seed}", cell=make_cell(framework="tensorflow-1.9", network=OWN), machine="here", source="mnist",
-            goal="accuracy=0.9 within epochs=2", seed=seed, outcome="trained" if seed else "short of its goal",
-            reason="" if seed else "accuracy 0.8900 at the end", started_at="2026-11-15T10:00:00+00:00",
-            ended_at="2026-11-15T10:01:00+00:00", train_s=123.4 + seed, wall_s=200.0, steps=900,
-            curve=(Evaluation(step=1, train_s=1.0, wall_s=1.0, accuracy=0.9 + seed / 100, loss=0.1),),
-            readings={"energy_j": 5000.0},
+    goal = "accuracy=0.9 within epochs=2"
+    cell = make_cell(
+        workload="learn", framework="tensorflow-1.9", network=OWN, goal=goal, source="mnist", data="packed"
+    )
+    records = [
+        make_training(
+            seed, cell=cell, headline="train_time", outcome="measured" if seed else "short of its goal",
+            reason="" if seed else "accuracy 0.8900 at the end", curve=curve,
+            figures=learn_figures(curve, {"train_s": 123.4 + seed, "wall_s": 200.0, "energy_j": 5000.0}),
         )
         for seed in range(3)
+        for curve in [(Evaluation(step=1, train_s=1.0, wall_s=1.0, accuracy=0.9 + seed / 100, loss=0.1),)]
     ]  # fmt: skip
-    table = text(learning_tables(course_results(courses), 2.0))
+    table = text(learning_tables(results_of(records), 2.0))
     assert max(map(len, table.splitlines())) <= 100
     assert "mine/mnist b32 on mnist, accuracy=0.9 within epochs=2" in table
     for number in ("0.9100", "0.9000–0.9200", "124.4", "123.4–125.4", "5", "0.111"):

@@ -4,6 +4,7 @@ import io
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 from tests.results.samples import make_cell, make_record, make_samples
 
@@ -13,6 +14,7 @@ from netdyno.bench.suites import find_suite
 from netdyno.frameworks.spec import specs
 from netdyno.report.published.survey import published_thread_times
 from netdyno.report.terminal.threads import thread_tables
+from netdyno.results.figure import Figure
 from netdyno.results.result import results_of
 
 TWO_CORES = {"cpu": "AMD [EPYC]", "physical_cores": 2, "logical_cores": 2, "usable_cores": 2.0}
@@ -100,6 +102,17 @@ def test_each_network_and_batch_has_its_own_table():
     text = _text(_records() + _records(network="fcn8") + _records(batch=32))
     assert text.count("seconds per batch of 64") == 2
     assert text.count("seconds per batch of 32") == 1
+
+
+def test_workloads_and_options_of_a_network_have_tables_of_their_own():
+    text = _text(_records() + _records(workload="serve") + _records(options={"hidden": 512}))
+    assert text.count("seconds per batch of 64") == 3
+
+
+def test_results_that_are_no_rate_have_no_seconds_per_batch():
+    figures = {"delay": Figure("delay", "ms", "less", 2.0)}
+    records = [replace(record, figures=figures, headline="delay") for record in _records(workload="serve")]
+    assert thread_tables(results_of(records), ()) == []
 
 
 def test_ways_of_execution_are_told_apart_only_where_there_are_several():

@@ -8,6 +8,7 @@ from tests.runtime.readings.traces import END, RECORDED, STARTED, WARM, make_tra
 
 from netdyno.devices.monitor.trace import TRACE, read_trace
 from netdyno.protocol.event_log import read_events
+from netdyno.protocol.fields import PROTOCOL
 from netdyno.runtime.readings.run import read_run, timed_window
 
 BATCH, STEPS, STEP_S = 64, 1000, 0.01
@@ -34,6 +35,15 @@ def _read(folder, device="cuda", batch=BATCH, launched=STARTED):
     assert log.complaint == ""
     window = timed_window(log, batch, launched, None)
     return read_run(log, read_trace(folder / TRACE), window, make_cell(batch=batch, device=device), "images")
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """The recorded run, made in protocol 1, in which these events differ only in the number they greet with."""
+    events = (RECORDED / "events.jsonl").read_text().replace('"protocol": 1,', f'"protocol": {PROTOCOL},', 1)
+    (tmp_path / "events.jsonl").write_text(events)
+    (tmp_path / TRACE).write_bytes((RECORDED / TRACE).read_bytes())
+    return tmp_path
 
 
 def test_the_window_is_from_the_end_of_the_warmup_to_the_last_sample(tmp_path):
@@ -94,17 +104,17 @@ def test_events_without_a_timed_block_leave_readings_absent(tmp_path):
     assert "do not say when" in found.absent["readings"]
 
 
-def test_a_run_recorded_on_an_h200_reads_to_the_last_bit_as_it_did_there():
+def test_a_run_recorded_on_an_h200_reads_to_the_last_bit_as_it_did_there(recorded):
     """alexnet/imagenet, batch 128, float32: 5,926 images/s; its trace and events are as they were written."""
-    found = _read(RECORDED, batch=128, launched=159.80)
+    found = _read(recorded, batch=128, launched=159.80)
     then = json.loads((RECORDED / "readings.json").read_text())
     assert {"values": found.values, "absent": found.absent, "flags": found.flags} == then
     assert found.values["mean_w"] == pytest.approx(565.8, abs=0.1)
     assert found.values["device_seen_bytes"] > found.values["device_reserved_bytes"] > 3e9
 
 
-def test_the_readings_of_a_run_bring_its_trace_over_the_timed_window():
-    found = _read(RECORDED, batch=512, launched=0.0)
+def test_the_readings_of_a_run_bring_its_trace_over_the_timed_window(recorded):
+    found = _read(recorded, batch=512, launched=0.0)
     seconds = [at for at, _ in found.trace["power_w"]]
     assert seconds[0] < 0.1
     highest = max(value for _, value in found.trace["power_w"])

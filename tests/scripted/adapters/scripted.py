@@ -1,7 +1,7 @@
 """A worker that misbehaves on demand: NETDYNO_SCRIPT is JSON, {"batch": "what happens"}.
 
 A number as what happens is the seconds that a step takes; a missing batch trains like the null adapter.
-NETDYNO_RANKS is the same by rank.
+NETDYNO_RANKS is the same by rank, NETDYNO_SEEDS by seed.
 """
 
 import json
@@ -14,13 +14,17 @@ from netdyno_worker.adapters import paced
 from netdyno_worker.adapters.null import trainer as null
 from netdyno_worker.contract import Unsupported
 
+FIRST_SEED = 20180907  # that of seed 0
+
 
 def versions():
     return {"scripted": "1"}
 
 
 def build(job):
-    what = _script("NETDYNO_RANKS").get(str(_rank()))
+    request = _request()
+    what = _script("NETDYNO_RANKS").get(str(request["rank"]))
+    what = what or _script("NETDYNO_SEEDS").get(str(request["seed"] - FIRST_SEED))
     what = what or _script("NETDYNO_SCRIPT").get(str(job.program.inputs[0].shape[0]), "train")
     if isinstance(what, float):
         return paced.Paced(null.build(job), what)
@@ -32,9 +36,9 @@ def _script(variable):
     return json.loads(os.environ.get(variable, "{}"))
 
 
-def _rank():
+def _request():
     with open(sys.argv[1]) as file:
-        return json.load(file)["rank"]
+        return json.load(file)
 
 
 def _say(**event):

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from netdyno.report.charts import Bar
 from netdyno.report.charts.palette import look
-from netdyno.report.names import short_reason
+from netdyno.report.names import short_reason, unusual
 from netdyno.report.page.rows import Row
 from netdyno.report.vocabulary import Wording
 
 MOST_GROUPS, MOST_BARS = 6, 36  # of one chart: more cannot be read
 REASON = 40  # characters of a reason shown in place of a bar; the list of reasons has all of it
 
-Key = tuple[str, ...]  # place, machine, precision, batch, threads, data
+Key = tuple[str, ...]  # place, machine, precision, batch, threads, data, other fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,8 @@ def row_key(row: Row) -> Key:
     """What two rows must share to be compared."""
     cell = row.cell
     threads = f"{cell.threads} thread{'s' if cell.threads > 1 else ''}" if cell.device == "cpu" else ""
-    return row.place, row.machine, cell.precision, f"batch {cell.batch}", threads, f"{cell.data} data"
+    others = " · ".join(unusual(cell))
+    return row.place, row.machine, cell.precision, f"batch {cell.batch}", threads, f"{cell.data} data", others
 
 
 def _shared(keys: Sequence[Key]) -> str:

@@ -1,7 +1,7 @@
 """Which results are compared on the page, and how each comparison ends.
 
-Only results with equal settings are compared: the same workload, network, dataset, batch, precision, data and threads
-on the same device of the same machine, each framework with its best execution.
+Only results with equal settings are compared: everything in their cells and the machine is the same, but for the
+framework and its execution, of which each framework takes part with its best.
 """
 
 from collections import Counter
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from netdyno.report.charts.palette import look
 from netdyno.report.figures import run_values
-from netdyno.report.names import is_instrument, short_name
+from netdyno.report.names import is_instrument, short_name, unusual
 from netdyno.report.vocabulary import Wording, page_wording
 from netdyno.results.compare.family import CANNOT_TELL, EQUAL
 from netdyno.results.compare.pairs import compare
@@ -37,7 +37,7 @@ class Setting:
     precision: str
     data: str
     threads: int  # 0 on a GPU, where the host's threads do not matter
-    strategy: str
+    others: tuple[str, ...]  # fields that most cells leave at their defaults, in words
 
     @property
     def place(self) -> Place:
@@ -46,7 +46,9 @@ class Setting:
     def label(self) -> str:
         threads = f", {self.threads} thread{'s' if self.threads > 1 else ''}" if self.threads else ""
         data = "" if self.data == "synthetic" else f", {self.data} data"
-        return f"{short_name(self.network)}/{self.dataset}, batch {self.batch}, {self.precision}{threads}{data}"
+        others = "".join(f", {words}" for words in self.others)
+        case = f"{short_name(self.network)}/{self.dataset}, batch {self.batch}, {self.precision}"
+        return f"{case}{threads}{data}{others}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +98,7 @@ class Ranking:
 class Contests:
     """Every setting with its two best candidates by each figure; results are added one at a time."""
 
-    best: dict[tuple[Setting, str], list[Candidate]] = field(default_factory=dict)
+    best: dict[tuple[Setting, str, str], list[Candidate]] = field(default_factory=dict)
     wordings: dict[tuple[str, str, str], Wording] = field(default_factory=dict)
     measured: set[Place] = field(default_factory=set)
 
@@ -109,13 +111,13 @@ class Contests:
         self.measured.add(setting.place)
         for name, estimate in figures.items():
             words = page_wording(setting.workload, name, estimate.unit, estimate.better)
-            if words.is_contested and not words.is_detail:
+            if words.is_contested and (not words.is_detail or name == result.headline):
                 runs = len(run_values(result, name))
                 self._add(setting, words, Candidate(result=result, mean=words.scale * estimate.value, runs=runs))
 
     def places(self) -> list[Place]:
         """Where something was measured, the place with most comparisons first."""
-        counts = Counter(setting.place for (setting, _), found in self.best.items() if len(found) > 1)
+        counts = Counter(setting.place for (setting, *_), found in self.best.items() if len(found) > 1)
         return sorted(self.measured, key=lambda place: (-counts[place], place))
 
     def contested(self) -> list[Wording]:
@@ -124,13 +126,16 @@ class Contests:
 
     def at(self, place: Place, words: Wording) -> list[tuple[Setting, list[Candidate]]]:
         """The settings there in order, each with its best and, if there is one, the next."""
-        found = [(setting, best) for (setting, name), best in self.best.items() if name == words.name]
-        here = [each for each in found if (each[0].place, each[0].workload) == (place, words.workload)]
-        return sorted(here, key=lambda each: each[0])
+        found = [
+            (setting, best)
+            for (setting, name, unit), best in self.best.items()
+            if setting.place == place and (setting.workload, name, unit) == words.key
+        ]
+        return sorted(found, key=lambda each: each[0])
 
     def _add(self, setting: Setting, words: Wording, candidate: Candidate) -> None:
         self.wordings.setdefault(words.key, words)
-        found = self.best.setdefault((setting, words.name), [])
+        found = self.best.setdefault((setting, words.name, words.stored_unit), [])
         found.append(candidate)
         found[:] = _two_best(found, words)
 
@@ -155,7 +160,7 @@ def setting_of(result: Result) -> Setting:
         precision=cell.precision,
         data=cell.data,
         threads=cell.threads if cell.device == "cpu" else 0,
-        strategy=cell.strategy,
+        others=unusual(cell),
     )
 
 

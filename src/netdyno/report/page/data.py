@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from netdyno.report.charts.palette import look
-from netdyno.report.names import short_names
+from netdyno.report.figures import TRAIN
+from netdyno.report.names import short_names, unusual
 from netdyno.report.page.compact import compact, dumped, epoch_s, evenly, finite, script_safe
 from netdyno.report.page.contests import Proved
 from netdyno.report.page.headline import complaints
@@ -35,7 +36,7 @@ VOLATILE = "load"  # the part of an environment that differs in every run, so ke
 
 COLUMNS = (
     "id", "workload", "network", "dataset", "framework", "place", "machine", "device", "threads", "batch",
-    "precision", "execution", "chosen", "data", "series", "headline", "figures", "per_step", "mfu", "runs",
+    "precision", "execution", "chosen", "data", "others", "series", "headline", "figures", "per_step", "mfu", "runs",
     "outcome", "flags", "reason", "proved", "crowding", "command", "environment", "versions", "settings",
     "readings", "absent", "steps", "trace",
 )  # fmt: skip
@@ -71,7 +72,7 @@ class PageData:
         if result.measured:
             self._traced[result.measured[-1].id] = len(self._rows)
         self._rows.append(self._row(row, result))
-        self._runs.append([self._run(record) for record in result.records])
+        self._runs.append([self._run(record, row) for record in result.records])
         self.run_count += len(result.records)
         return row
 
@@ -143,6 +144,7 @@ class PageData:
             "mfu": compact(row.mfu),
             "flags": [self._text(part) for part in (complaints(row.verdict) if row.is_weak else ())],
             "proved": int(row.proved),
+            "others": self._text(", ".join(unusual(row.cell))),
             "command": self._text(repeating_command(row.cell)),
             "environment": self._object(stable),
             "versions": self._object(last.versions),
@@ -166,9 +168,9 @@ class PageData:
         numbers = [each and [compact(each.value), compact(each.low), compact(each.high)] for each in found]
         return {"figures": numbers, "headline": head}
 
-    def _run(self, record: Record) -> list[Any]:
+    def _run(self, record: Record, row: Row) -> list[Any]:
         started, ended = epoch_s(record.started_at), epoch_s(record.ended_at)
-        head = value_of(record.main, record) if record.main else None
+        head = row.head.wording.scale * value_of(record.main, record) if record.main and row.head else None
         values = {
             "number": record.number,
             "outcome": self._text(record.outcome),
@@ -245,4 +247,6 @@ def repeating_command(cell: Cell) -> str:
     named = {name: str(getattr(cell, name)) for name in ("network", "dataset", "framework", "batch", "precision")}
     named |= {name: str(getattr(cell, name)) for name in ("execution", "data", "threads")}
     flags = [word for name, value in named.items() for word in (f"--{name}", value)]
-    return shlex.join(["netdyno", "run", *flags, *device, "--again"])
+    workload = [] if cell.workload == TRAIN else ["--workload", cell.workload]
+    options = [word for name, value in cell.options for word in ("--set", f"{name}={value}")]
+    return shlex.join(["netdyno", "run", *workload, *flags, *options, *device, "--again"])

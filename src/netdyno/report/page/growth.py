@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from netdyno.report.charts import Bar, Chart, Line, Point, scaling_chart, then_and_now
 from netdyno.report.charts.palette import look
+from netdyno.report.names import unusual
 from netdyno.report.page.bars import best, different, row_key
 from netdyno.report.page.rows import Figure, Row
 
@@ -56,7 +57,7 @@ def _drawn(lines: Sequence[Sequence[Row]], field: str, where: str) -> Drawn:
     chart = scaling_chart(drawn, title=f"{title}, {where}", x_axis=field, y_axis=words.unit)
     fixed = f"batch {first.cell.batch}" if field == "threads" else ""
     fixed = f"{first.cell.threads} threads" if field == "batch" and first.cell.device == "cpu" else fixed
-    shared = ", ".join(filter(None, (first.place, first.cell.precision, fixed)))
+    shared = ", ".join(filter(None, (first.place, first.cell.precision, fixed, *unusual(first.cell))))
     more = f" {len(lines) - MOST_LINES} more lines are in the table." if len(lines) > MOST_LINES else ""
     return f"{title}, {words.unit}", chart, f"{shared}.{more}"
 
@@ -116,9 +117,10 @@ def _name(row: Row) -> tuple[str, str]:
 
 def _but_threads(row: Row) -> Key:
     cell = row.cell
-    return row.machine, cell.device, cell.precision, cell.data, cell.batch
+    return row.machine, cell.device, cell.precision, cell.data, *unusual(cell), cell.batch
 
 
 def _but_batch(row: Row) -> Key:
     cell = row.cell
-    return row.machine, cell.device, cell.precision, cell.data, cell.threads if cell.device == "cpu" else 0
+    threads = cell.threads if cell.device == "cpu" else 0
+    return row.machine, cell.device, cell.precision, cell.data, *unusual(cell), threads

@@ -7,7 +7,7 @@ without that caveat.
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from netdyno.report.page.contests import Candidate, Contests, Place, Proved, Ranking, rank, setting_of
 from netdyno.report.vocabulary import Wording
@@ -31,13 +31,25 @@ class Answer:
 def answers(contests: Contests, place: Place, proved: Collection[Proved]) -> list[Answer]:
     """An answer for each figure that was read there."""
     found = []
-    for words in contests.contested():
+    for words in _distinct(contests.contested()):
         settings = contests.at(place, words)
         rankings = [rank(setting, words, best, proved) for setting, best in settings if len(best) > 1]
         if rankings:
             found.append(_answer(words, rankings))
         elif settings:
             found.append(_without_rival(words, [best[0] for _, best in settings]))
+    return found
+
+
+def _distinct(contested: Sequence[Wording]) -> list[Wording]:
+    """The same, where two would ask alike with the workload or the unit in the question."""
+    several = len({words.workload for words in contested}) > 1
+    units = Counter((words.workload, words.best) for words in contested)
+    found = []
+    for words in contested:
+        more = [words.workload] if several else []
+        more += [words.unit] if units[words.workload, words.best] > 1 else []
+        found.append(replace(words, best=f"{words.best} ({', '.join(more)})") if more else words)
     return found
 
 

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from netdyno.errors import NetdynoError
 from netdyno.report.charts import Chart
 from netdyno.report.charts.palette import css_variables, look
+from netdyno.report.figures import TRAIN
 from netdyno.report.names import short_names
 from netdyno.report.page.availability import Reasons, availability
 from netdyno.report.page.compact import epoch_s
@@ -159,10 +160,12 @@ def _headings(contests: Contests, rows: Sequence[Row], proved: frozenset[Proved]
 
 
 def _charts(sections: Iterable[Section]) -> dict[str, Chart]:
+    """By network, dataset and figure; other workloads than `train` are named too."""
     found = {}
     for one in sections:
+        words = [one.network, one.dataset] if one.workload == TRAIN else [one.network, one.dataset, one.workload]
         for picture in one.pictures:
-            found[slug(one.network, one.dataset, *picture.title.partition(",")[0].lower().split())] = picture.chart
+            found[slug(*words, *picture.title.partition(",")[0].lower().split())] = picture.chart
     return found
 
 

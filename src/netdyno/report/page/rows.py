@@ -76,7 +76,8 @@ class Row:
 
     @property
     def is_measured(self) -> bool:
-        return self.outcome == "measured"
+        """Whether some run has figures; an imported record may lack them and be called measured."""
+        return self.outcome == "measured" and self.runs > 0
 
     @property
     def is_weak(self) -> bool:
@@ -140,7 +141,7 @@ def _figures(result: Result) -> dict[str, Figure]:
     found = {}
     for name, estimate in result.figures.items():
         words = page_wording(result.cell.workload, name, estimate.unit, estimate.better)
-        if not words.is_detail:
+        if not words.is_detail or name == result.headline:
             low, high = _interval(result, name, estimate)
             low, high = (None if end is None else words.scale * end for end in (low, high))
             found[name] = Figure(wording=words, value=words.scale * estimate.value, low=low, high=high)

@@ -42,7 +42,8 @@ def reference_section(cases: Mapping[Case, Sequence[Row]]) -> ReferenceSection:
         for case, rows in cases.items()
         if case[0] == TRAIN and case[1:] in known
     ]
-    missing = tuple(f"{network}/{dataset}" for _, dataset, network in cases if (dataset, network) not in known)
+    ours = dict.fromkeys(case[1:] for case in cases)
+    missing = tuple(f"{network}/{dataset}" for dataset, network in ours if (dataset, network) not in known)
     return ReferenceSection(caveats=thesis.caveats(), parts=tuple(parts), missing=missing)
 
 

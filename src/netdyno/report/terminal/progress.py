@@ -14,6 +14,7 @@ from netdyno.results.cell import Cell
 from netdyno.results.record import Record
 from netdyno.results.statistics import value_of
 from netdyno.runtime.observer import Step
+from netdyno.workloads.fit import Fit
 from netdyno.workloads.probe import Choice
 
 DRAW_EVERY_S = 1.0
@@ -146,6 +147,24 @@ class TrainingProgress:
         self._status.update(f"{self._line} · {self._left} to go{left}")
 
 
+class Tries:
+    """Progress of a search for the largest batch: one line for each try, with the time left."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._left = 0
+
+    def started(self, step: Step) -> None:
+        self._left = step.left
+
+    def polled(self) -> None:
+        """A try is short; its line comes when it ends."""
+
+    def ended(self, fit: Fit) -> None:
+        left = f", about {duration((self._left - 1) * fit.took_s)} left" if self._left > 1 else ""
+        self._console.print(f"batch {fit.batch}: {fit.outcome} ({duration(fit.took_s)}){left}", markup=False)
+
+
 class Packing:
     """Progress of writing a dataset in the requested format; silent where nothing has to be written."""
 
@@ -191,7 +210,11 @@ def _outcome(record: Record) -> str:
     words = [wording(record.cell.workload, each.name, each.unit, each.better) for each in record.figures.values()]
     if record.samples:
         words = [each for each in words if each.name == record.headline]
-    shown = [_figure(each, value_of(record.figures[each.name], record)) for each in words if not each.is_detail]
+    shown = [
+        _figure(each, value_of(record.figures[each.name], record))
+        for each in words
+        if not each.is_detail or each.name == record.headline
+    ]
     return ", ".join(shown) + (f" ({', '.join(record.flags)})" if record.flags else "")
 
 

@@ -8,7 +8,8 @@ from rich.console import JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from netdyno.report.names import short_names
+from netdyno.report.figures import LEARN, TRAIN
+from netdyno.report.names import short_names, unusual
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.vocabulary import Wording, margin, shown_figures, wording
 from netdyno.results.cell import Cell
@@ -48,9 +49,11 @@ def results_tables(results: Sequence[Result]) -> list[RenderableType]:
 
 
 def how(cell: Cell) -> str:
-    """Device, precision and execution in a few words."""
+    """Device, precision and execution in a few words; a workload other than training first, and other fields where
+    they are not as usual."""
     device = f"cpu×{cell.threads}" if cell.device == "cpu" else cell.device
-    return f"{device} {cell.precision} {cell.execution}"
+    workload = [cell.workload] if cell.workload not in (TRAIN, LEARN) else []
+    return " ".join([*workload, device, cell.precision, cell.execution, *unusual(cell)])
 
 
 def verdict(result: Result, notes: Footnotes) -> Text:
@@ -142,7 +145,7 @@ def _short_how(result: Result) -> str:
     cell = result.cell
     chosen = {str(record.settings.get("execution", "")) for record in result.measured} - {""}
     execution = f"{SHORT.get(min(chosen), min(chosen))}*" if chosen else SHORT.get(cell.execution, cell.execution)
-    return f"{SHORT.get(cell.precision, cell.precision)} {execution}"
+    return " ".join([SHORT.get(cell.precision, cell.precision), execution, *unusual(cell)])
 
 
 def _share(result: Result) -> str:

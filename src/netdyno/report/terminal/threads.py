@@ -44,13 +44,18 @@ def thread_tables(results: Sequence[Result], published: Sequence[PublishedTime])
     """
     notes = Footnotes()
     tables: list[RenderableType] = []
-    for group in _grouped(results, lambda r: (r.machine, r.cell.network, r.cell.dataset, r.cell.batch)):
+    timed = [result for result in results if result.head is None or per_step_of(result)]
+    for group in _grouped(timed, lambda r: (r.machine, r.cell.workload, *_case(r.cell))):
         if len({result.cell.threads for result in group}) > 1:
             cell = group[0].cell
             beside = [time for time in published if (time.network, time.batch) == (cell.network, cell.batch)]
             tables += ["", _table(group, beside, notes)]
     lines = notes.lines()
     return [*tables, "", lines] if lines else tables
+
+
+def _case(cell: Cell) -> tuple[object, ...]:
+    return cell.network, cell.options, cell.dataset, cell.batch
 
 
 def _grouped(results: Iterable[Result], key: Callable[[Result], tuple[object, ...]]) -> list[list[Result]]:

@@ -42,17 +42,21 @@ BYTEWISE = {"sqlite": "BINARY", "postgresql": "C"}  # the collation that sorts a
 T = TypeVar("T")
 
 
-def runs_by_cell(store: Store, workload: str = "", *, whole: bool = True) -> Iterator[Record]:
-    """Every record, or those of a workload, in the order of results: a cell's runs side by side, by machine, series
-    and number.
+def runs_by_cell(store: Store, *, of: str = "", without: str = "", whole: bool = True) -> Iterator[Record]:
+    """Every record, only those `of` a workload, or all `without` those of one; in the order of results: a cell's runs
+    side by side, by machine, series and number.
 
     One that is not `whole` has no warm-up and no trace: no statistic needs them, and they are most of a record.
     """
     left_out = {} if whole else LEFT_OUT
     columns = [column for column in RUNS.columns if column.name not in left_out]
     with store.connection() as connection:
-        query = select(RUNS.c.id).where(RUNS.c.workload == workload) if workload else select(RUNS.c.id)
-        ids = [row.id for row in connection.execute(query.order_by(*_order(connection)))]
+        query = select(RUNS.c.id).order_by(*_order(connection))
+        if of:
+            query = query.where(RUNS.c.workload == of)
+        if without:
+            query = query.where(RUNS.c.workload != without)
+        ids = [row.id for row in connection.execute(query)]
         for some in in_batches(ids):
             rows = _rows_with(connection, columns, some)
             yield from (from_row(rows[id_] | left_out) for id_ in some)

@@ -82,4 +82,4 @@ def read_stages(stages: Mapping[str, float], absent: str) -> Readings:
 def _is_slowed(turns: Sequence[Sequence[float]]) -> bool:
     """Whether loading slows the steps: clearly, and in every turn, because a shared machine's speed drifts."""
     ratios = [without / fed for without, fed in turns]
-    return statistics.median(ratios) < INPUT_BOUND and max(ratios) < 1
+    return bool(ratios) and statistics.median(ratios) < INPUT_BOUND and max(ratios) < 1

@@ -212,6 +212,7 @@ SIMPLE = {
     "relu": lambda node, x: jax.nn.relu(x),
     "tanh": lambda node, x: jnp.tanh(x),
     "sigmoid": lambda node, x: lax.logistic(x),
+    "silu": lambda node, x: jax.nn.silu(x),
     "flatten": _flatten,
     "global_mean_pool": _global_mean_pool,
     "local_response_norm": _local_response_norm,
@@ -229,4 +230,4 @@ SIMPLE = {
 
 DRAWS = {"dropout": _dropout, "bernoulli": _bernoulli, "normal": _normal}
 
-FUSED = {"local_response_norm", "global_mean_pool"}
+FUSED = {"local_response_norm", "global_mean_pool", "silu"}

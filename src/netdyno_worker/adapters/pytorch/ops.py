@@ -152,6 +152,7 @@ _RULES = {
     "relu": _relu,
     "tanh": _form("torch.tanh({0})"),
     "sigmoid": _form("torch.sigmoid({0})"),
+    "silu": _form("F.silu({0})"),
     "dropout": _dropout,
     "flatten": _flatten,
     "add": _add,
@@ -168,4 +169,4 @@ _RULES = {
     "normal": _normal,
 }
 
-FUSED = {"local_response_norm", "global_mean_pool"}
+FUSED = {"local_response_norm", "global_mean_pool", "silu"}

@@ -87,6 +87,7 @@
       minor: true,
       show: number,
     },
+    { title: "Options", of: (row) => text(row, "others"), filter: true, minor: true, optional: true },
     { title: "Data", of: (row) => text(row, "data"), filter: true, minor: true, optional: true },
     { title: "Series", of: (row) => row[at.series], filter: true, minor: true, show: number, optional: true },
     { title: "Runs", of: (row) => row[at.runs], minor: true, show: number },
@@ -177,6 +178,7 @@
       "execution",
       "chosen",
       "data",
+      "others",
       "outcome",
       "reason",
     ];
@@ -314,7 +316,7 @@
   };
   const blocksChart = (row, runs) => {
     const measured = runs.filter((run) => run[runAt.blocks].length);
-    if (!measured.length) return null;
+    if (!measured.length || !row[at.per_step]) return null; // the main figure is no rate over blocks
     const [width, height, left, foot] = [Math.min(720, innerWidth - 34), 170, 64, 22];
     const speeds = measured.map((run) => run[runAt.blocks].map((blockSeconds) => row[at.per_step] / blockSeconds));
     const [low, high] = span(speeds.flat());
@@ -488,6 +490,7 @@
       text(row, "precision"),
       execution(row),
       `${text(row, "data")} data`,
+      text(row, "others"),
       `series ${row[at.series]}`,
     ];
     const content = readings(row);
