@@ -115,3 +115,9 @@ def test_no_mirror_at_all_is_told_with_every_reason(tmp_path):
         NetdynoError, match=r"none of 2 mirrors \(http://127.0.0.1:9/: .*; http://127.0.0.1:9/b/: .*--from"
     ):
         download(_fetching(tmp_path), ["http://127.0.0.1:9/", "http://127.0.0.1:9/b/"])
+
+
+def test_a_trickle_is_refused():
+    with pytest.raises(downloading.Unusable, match="received 33"):
+        downloading._refuse_slow(1000, 30.0)
+    downloading._refuse_slow(1_000_000, 30.0)
