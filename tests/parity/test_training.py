@@ -84,7 +84,6 @@ def _curve(candidate: Candidate, archive: Path, files: Path, folder: Path) -> li
         worker=worker,
         timing=Settings().timing("cpu"),
         inputs=InputFiles(ready=ready, transforms=RULE),
-        goal=f"steps={STEPS}",
         evaluate_every=5,
     )
     finished = Task(worker=worker, request=learn_request(job), folder=folder, deadline_s=300.0).run()
@@ -94,8 +93,11 @@ def _curve(candidate: Candidate, archive: Path, files: Path, folder: Path) -> li
 
 def _cell(candidate: Candidate) -> Cell:
     return Cell(
+        workload="learn",
         network="small",
         dataset="rows",
+        goal=f"steps={STEPS}",
+        source="rows",
         framework=candidate.spec.name,
         device="cpu",
         batch=BATCH,

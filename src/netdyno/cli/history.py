@@ -64,10 +64,10 @@ def _result_as_json(result: Result, figure: str) -> dict[str, Any]:
 
 
 def _turn_as_json(turn: Turn) -> dict[str, Any]:
-    told = asdict(turn.step)
-    del told["index"]
+    step = asdict(turn.step)
+    del step["index"]
     changed = [asdict(change) for change in turn.changes]
-    return {"series": turn.result.series, "started_at": started_at(turn.result), **told, "changes": changed}
+    return {"series": turn.result.series, "started_at": started_at(turn.result), **step, "changes": changed}
 
 
 app = one_command(

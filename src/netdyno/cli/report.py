@@ -60,7 +60,7 @@ def report(
     if form != "html" and (reference or charts):
         raise NetdynoError(f"--reference and --charts: expected with --format html, received {form}.")
     if selector:
-        fields_of(selector)  # a mistake in it is told before anything is read
+        fields_of(selector)  # a mistake in it is reported before anything is read
     path = output or Path(f"report{FORMATS[form]}")
     talk = talk_console()
     with open_store(store_location(context), create=False) as store, talk.status("reading the store") as status:
@@ -104,7 +104,7 @@ def _write_charts(folder: Path, charts: Mapping[str, Chart], tell: Tell) -> None
 
 
 def _write_appendix(folder: Path, tell: Tell) -> None:
-    """The published tables once more, as LaTeX and as charts."""
+    """The published tables again, as LaTeX and as charts."""
     tell("the figures of 2018")
     _make(folder)
     _write(folder / "appendix.tex", appendix_latex())

@@ -97,9 +97,9 @@ def export(
     with open_store(store_location(context), create=False) as store, Following("exporting", "records read") as follow:
         selection = Selection(store=store, selector=selector, every_series=every_series, notice=follow.count)
         count = export_file(selection, exporter, output) if output else _to_stdout(selection, exporter)
-    told = f"{exporter.things}: {count:,}"
+    counted = f"{exporter.things}: {count:,}"
     where = f" in {output} ({output.stat().st_size:,} bytes)" if output else ""
-    talk_console().print(f"{told}{where}", markup=False)
+    talk_console().print(f"{counted}{where}", markup=False)
 
 
 @app.command("import")

@@ -75,7 +75,7 @@ PriceOption = Annotated[float | None, typer.Option(help=PRICE, rich_help_panel=O
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Telling:
-    """How results are told."""
+    """How results are printed."""
 
     json: bool
     price_per_hour: float | None

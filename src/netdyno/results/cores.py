@@ -1,4 +1,4 @@
-"""Does each thread have a core of its own? Physical and logical cores told apart."""
+"""Does each thread have a core of its own? Physical and logical cores are counted separately."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a user is told when the database refuses."""
+"""What a user reads when the database refuses."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
