@@ -74,6 +74,7 @@ PREAMBLE = """
 import json, sys
 sys.path[:0] = {paths!r}
 import numpy as np
+from netdyno_worker.contract import load_adapter
 from netdyno_worker.feed.batches import synthetic_batch
 from netdyno_worker.program import read_program
 from small_programs import CASES, start
