@@ -6,7 +6,6 @@ Functions under `torch` are called where `torch.nn.functional` only wraps them w
 from collections import namedtuple
 
 import numpy as np
-from torch.nn import functional
 
 from netdyno_worker.adapters.kit.source import Outline
 from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding, window_count
@@ -153,7 +152,7 @@ _RULES = {
     "relu": _relu,
     "tanh": _form("torch.tanh({0})"),
     "sigmoid": _form("torch.sigmoid({0})"),
-    "silu": _form("F.silu({0})" if hasattr(functional, "silu") else "{0} * torch.sigmoid({0})"),  # 1.0 has none
+    "silu": _form("F.silu({0})"),
     "dropout": _dropout,
     "flatten": _flatten,
     "add": _add,

@@ -108,10 +108,17 @@ def _executed(source, device):
     namespace = {"torch": torch, "F": functional, "math": math, "local_response_norm": local_response_norm}
     for name, array in source.constants.items():
         namespace[name] = torch.from_numpy(array).to(device)
-    text = source.text
+    return execute(_for_this_version(source.text, namespace), namespace)
+
+
+def _for_this_version(text, namespace):
+    """Old versions have one function elsewhere and another not at all."""
     if not hasattr(torch, "max_pool2d"):
-        text = text.replace("torch.max_pool2d(", "F.max_pool2d(")  # where old versions have it
-    return execute(text, namespace)
+        text = text.replace("torch.max_pool2d(", "F.max_pool2d(")
+    if not hasattr(functional, "silu"):
+        namespace["silu"] = lambda x: x * torch.sigmoid(x)
+        text = text.replace("F.silu(", "silu(")
+    return text
 
 
 def _loss_scaler(job):
