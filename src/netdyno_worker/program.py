@@ -56,10 +56,23 @@ def shapes(program):
     return {value.name: value.shape for value in values}
 
 
+def kinds(program):
+    """The kind of every value by name."""
+    values = program.inputs + program.parameters + program.nodes
+    return {value.name: value.kind for value in values}
+
+
 def inputs_by_role(program, node):
     """[(role, name of the input)] of a node, in order."""
     roles = program.facts[node.op].roles
     return [(roles[min(place, len(roles) - 1)], name) for place, name in enumerate(node.inputs)]
+
+
+def layer_places(program, node):
+    """Places of a node's inputs where a layer keeps what it learns, or its state."""
+    facts = program.facts[node.op]
+    kept = facts.weights + facts.state
+    return [place for place, (role, _) in enumerate(inputs_by_role(program, node)) if role in kept]
 
 
 def constants(program):
