@@ -8,37 +8,43 @@ from jax import lax
 from netdyno_worker.adapters.jax.windows import Windows
 from netdyno_worker.adapters.kit.powers import negative_power
 from netdyno_worker.adapters.kit.statistics import unbiased_over_biased
+from netdyno_worker.program import inputs_by_role, kinds
 
-# A form is the order of a value's axes in memory, given as positions in the graph's order.
-FORMS = {"kernel": (2, 3, 1, 0), "image": (0, 2, 3, 1), "matrix": (1, 0), "plain": None}
-WEIGHT_FORMS = {"convolution": "kernel", "linear": "matrix"}
+# A form is the order of a value's axes in memory, given as positions in the graph's order. A value's form is named
+# as its kind, except for the weight of a linear layer; one that is not here lies as in the graph.
+FORMS = {"kernel": (2, 3, 1, 0), "image": (0, 2, 3, 1), "matrix": (1, 0)}
 
 
 class Ops(object):
-    """Evaluates nodes for one kind of device and one precision."""
+    """Evaluates nodes of a job's program; values lie as `forms` says."""
 
-    def __init__(self, device, precision, seed):
-        self._precision = lax.Precision.DEFAULT if precision == "tf32" else lax.Precision.HIGHEST
-        self._product_type = {"bfloat16": jnp.bfloat16, "float16": jnp.float16}.get(precision, jnp.float32)
-        self._windows = Windows(device == "cpu", self._precision)
-        self._seed = seed
-        self._generator = "threefry2x32" if device == "cpu" else "rbg"
+    def __init__(self, job):
+        self._program = job.program
+        self._kinds = kinds(job.program)
+        self.forms = dict(self._kinds, **self._parameter_forms())
+        self._precision = lax.Precision.DEFAULT if job.precision == "tf32" else lax.Precision.HIGHEST
+        self._product_type = {"bfloat16": jnp.bfloat16, "float16": jnp.float16}.get(job.precision, jnp.float32)
+        self._windows = Windows(job.device == "cpu", self._precision)
+        self._seed = job.seed
+        self._generator = "threefry2x32" if job.device == "cpu" else "rbg"
 
-    def evaluate(self, nodes, values, forms, count):
+    def evaluate(self, nodes, values, count):
         """Adds every node to `values`; returns {running statistic: its next value}.
 
-        `forms` names the forms of the parameters in `values`; `count` is the step, for nodes that draw.
+        `count` is the step, for nodes that draw.
         """
         moved = {}
         for node in nodes:
+            facts = self._program.facts[node.op]
             inputs = [
-                reform(values[name], forms.get(name), wanted_form(node, place, values[name].ndim))
+                reform(values[name], self.forms[name], self._wanted_form(node, place))
                 for place, name in enumerate(node.inputs)
             ]
-            if node.op == "batch_norm":
-                values[node.name], statistics = self.batch_norm(node, *inputs)
-                moved.update(zip(node.inputs[3:], statistics))
-            elif "seed" in node.attributes:
+            if facts.state:
+                values[node.name], statistics = getattr(self, node.op)(node, *inputs)
+                kept = [name for role, name in inputs_by_role(self._program, node) if role in facts.state]
+                moved.update(zip(kept, statistics))
+            elif facts.random:
                 values[node.name] = DRAWS[node.op](self.key(node, count), node, *inputs)
             elif node.op in SIMPLE:
                 values[node.name] = SIMPLE[node.op](node, *inputs)
@@ -67,70 +73,69 @@ class Ops(object):
 
     def batch_norm(self, node, x, scale, shift, mean, variance):
         """The normalised values, and where the running mean and variance move."""
+        channel = _channel_axis(node)
+        axes = tuple(axis for axis in range(x.ndim) if axis != channel)
+
+        def along(vector):
+            """So that its elements meet the channels of `x`."""
+            return vector.reshape(vector.shape + (1,) * (x.ndim - 1 - channel))
+
         wide = x.astype(jnp.float32)
-        axes = tuple(range(x.ndim - 1))
         batch_mean = jnp.mean(wide, axes)
-        centred = wide - batch_mean
-        batch_variance = _variance(wide, batch_mean, x.dtype != jnp.float32)
+        centred = wide - along(batch_mean)
+        if x.dtype == jnp.float32:
+            batch_variance = jnp.mean(jnp.square(wide - along(batch_mean)), axes)
+        else:  # in one pass, which reads narrow values only once: their rounding exceeds its error
+            batch_variance = jnp.maximum(jnp.mean(jnp.square(wide), axes) - jnp.square(batch_mean), 0.0)
         factor = scale * lax.rsqrt(batch_variance + node.attributes["epsilon"])
-        y = (centred * factor + shift).astype(x.dtype)
+        y = (centred * along(factor) + along(shift)).astype(x.dtype)
         momentum = node.attributes["momentum"]
-        unbiased = batch_variance * unbiased_over_biased(x.size // x.shape[-1])
+        unbiased = batch_variance * unbiased_over_biased(x.size // x.shape[channel])
         moved = (mean + momentum * (batch_mean - mean), variance + momentum * (unbiased - variance))
         return y, lax.stop_gradient(moved)
 
+    def flatten(self, node, x):
+        """In the graph's order, where channels come before rows."""
+        return from_form(x, self._kinds[node.inputs[0]]).reshape(node.shape)
+
+    def _wanted_form(self, node, place):
+        """The form in which a node takes its input at `place`; a loss compares values element by element."""
+        if place == 1 and node.op == "linear":
+            return "matrix"
+        return self._kinds[node.inputs[0 if self._program.facts[node.op].loss else place]]
+
+    def _parameter_forms(self):
+        """{parameter name: form}, as its first user takes it."""
+        names = {parameter.name for parameter in self._program.parameters}
+        forms = {}
+        for node in self._program.nodes:
+            for place, name in enumerate(node.inputs):
+                if name in names:
+                    forms.setdefault(name, self._wanted_form(node, place))
+        return forms
+
 
 def reform(value, have, want):
-    """Reorder axes; node outputs and inputs (`have` is None) are images or plain."""
-    have = have or ("image" if value.ndim == 4 else "plain")
-    if have == want:
-        return value
-    return to_form(from_form(value, have), want)
+    """Reorder axes."""
+    return value if have == want else to_form(from_form(value, have), want)
 
 
 def to_form(value, form):
-    return value if FORMS[form] is None else value.transpose(FORMS[form])
+    return value.transpose(FORMS[form]) if form in FORMS else value
 
 
 def from_form(value, form):
-    return value if FORMS[form] is None else value.transpose(tuple(int(a) for a in np.argsort(FORMS[form])))
+    return value.transpose(tuple(int(a) for a in np.argsort(FORMS[form]))) if form in FORMS else value
 
 
-def wanted_form(node, place, rank):
-    """The form in which a node takes its input at `place`."""
-    if place == 1 and node.op in WEIGHT_FORMS:
-        return WEIGHT_FORMS[node.op]
-    return "image" if rank == 4 else "plain"
-
-
-def parameter_forms(program):
-    """{parameter name: form}, as its first user takes it."""
-    ranks = {parameter.name: len(parameter.shape) for parameter in program.parameters}
-    forms = {}
-    for node in program.nodes:
-        for place, name in enumerate(node.inputs):
-            if name in ranks:
-                forms.setdefault(name, wanted_form(node, place, ranks[name]))
-    return {name: forms.get(name, "plain") for name in ranks}
-
-
-def _variance(x, mean, one_pass):
-    """In one pass for narrow values, whose rounding exceeds the error of one pass: they are read only once."""
-    axes = tuple(range(x.ndim - 1))
-    if one_pass:
-        return jnp.maximum(jnp.mean(jnp.square(x), axes) - jnp.square(mean), 0.0)
-    return jnp.mean(jnp.square(x - mean), axes)
+def _channel_axis(node):
+    """Where a node's value has the graph's second axis."""
+    return FORMS[node.kind].index(1) if node.kind in FORMS else 1
 
 
 def _biased(y, bias):
     """In float32, because the bias's gradient is a sum over the whole batch in the type of the addition."""
     return y if bias is None else (y.astype(jnp.float32) + bias).astype(y.dtype)
-
-
-def _flatten(node, x):
-    """In the graph's order, where channels come before rows."""
-    ordered = x.transpose(0, 3, 1, 2) if x.ndim == 4 else x
-    return ordered.reshape(x.shape[0], -1)
 
 
 def _local_response_norm(node, x):
@@ -204,8 +209,7 @@ def _bernoulli(key, node, probability):
 
 
 def _normal(key, node):
-    value = jax.random.normal(key, node.attributes["shape"], jnp.float32)
-    return to_form(value, "image") if value.ndim == 4 else value
+    return to_form(jax.random.normal(key, node.shape, jnp.float32), node.kind)
 
 
 SIMPLE = {
@@ -213,14 +217,13 @@ SIMPLE = {
     "tanh": lambda node, x: jnp.tanh(x),
     "sigmoid": lambda node, x: lax.logistic(x),
     "silu": lambda node, x: jax.nn.silu(x),
-    "flatten": _flatten,
     "global_mean_pool": _global_mean_pool,
     "local_response_norm": _local_response_norm,
     "add": lambda node, a, b: a + b,
     "multiply": lambda node, a, b: a * b,
     "scale": lambda node, x: x * node.attributes["factor"],
     "power": lambda node, x: x ** node.attributes["exponent"],
-    "concat": lambda node, *x: jnp.concatenate(x, x[0].ndim - 1),
+    "concat": lambda node, *x: jnp.concatenate(x, _channel_axis(node)),
     "stop_gradient": lambda node, x: lax.stop_gradient(x),
     "softmax_cross_entropy": _cross_entropy,
     "mean_squared_error": _squared_error,

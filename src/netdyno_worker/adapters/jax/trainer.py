@@ -12,7 +12,7 @@ import jaxlib
 import numpy as np
 from jax import lax
 
-from netdyno_worker.adapters.jax.ops import Ops, from_form, parameter_forms, to_form
+from netdyno_worker.adapters.jax.ops import Ops, from_form, to_form
 from netdyno_worker.adapters.jax.optimizers import Optimizer
 from netdyno_worker.contract import OutOfMemory, Trainer, Unsupported
 from netdyno_worker.program import nodes_for
@@ -40,7 +40,7 @@ class JaxTrainer(Trainer):
         self._outputs = jax.jit(self._plan.outputs)
         self._device = jax.devices()[0]
         self._precision = job.precision
-        self._parameters = [self._place(to_form(job.initial(n), f)) for n, f in self._plan.forms.items()]
+        self._parameters = [self._place(to_form(job.initial(n), f)) for n, f in self._plan.parameters.items()]
         # Placed on the device by name, as a step's results will be: else the second step would be compiled again.
         self._states = jax.device_put(self._plan.first_states(), self._device)
         self._count = jax.device_put(jnp.zeros((), jnp.int32), self._device)
@@ -51,8 +51,7 @@ class JaxTrainer(Trainer):
     def feed(self, batch):
         placed = []
         for source in self._plan.program.inputs:
-            array = np.asarray(batch[source.name])
-            placed.append(self._place(to_form(array, "image") if array.ndim == 4 else array))
+            placed.append(self._place(to_form(np.asarray(batch[source.name]), source.kind)))
         self._batch = placed
 
     def step(self):
@@ -74,7 +73,7 @@ class JaxTrainer(Trainer):
         if what == "losses":
             return {u.name: float(loss) for u, loss in zip(plan.program.updates, self._losses)}
         if what == "parameters":
-            return _read_values(zip(plan.forms, self._parameters), plan.forms)
+            return _read_values(zip(plan.parameters, self._parameters), plan.forms)
         if what == "outputs":
             values = self._outputs(self._parameters, self._count, self._batch)
             return _read_values(zip(plan.program.outputs, values), plan.forms)
@@ -135,8 +134,9 @@ class Plan(object):
 
     def __init__(self, job):
         self.program = job.program
-        self.forms = {p.name: parameter_forms(job.program)[p.name] for p in job.program.parameters}
-        self._ops = Ops(job.device, job.precision, job.seed)
+        self._ops = Ops(job)
+        self.forms = self._ops.forms
+        self.parameters = {p.name: self.forms[p.name] for p in job.program.parameters}
         self._nodes = [nodes_for(job.program, [update.loss]) for update in job.program.updates]
         self._optimizers = [Optimizer(update, job.precision == "float16") for update in job.program.updates]
 
@@ -149,7 +149,7 @@ class Plan(object):
 
     def step(self, parameters, states, count, batch):
         """The next parameters, optimizer states and count, and each update's loss."""
-        values = dict(zip(self.forms, parameters))
+        values = dict(zip(self.parameters, parameters))
         losses, following = [], []
         for number, (optimizer, state) in enumerate(zip(self._optimizers, states)):
             descent = self._descend(number, (values, state, count, batch))
@@ -158,7 +158,7 @@ class Plan(object):
             values.update(changed)
             losses.append(descent.loss)
             following.append(state)
-        return [values[name] for name in self.forms], following, count + 1, losses
+        return [values[name] for name in self.parameters], following, count + 1, losses
 
     def gradients(self, parameters, states, count, batch):
         """Each update's Descent, all at the same parameters."""
@@ -174,13 +174,13 @@ class Plan(object):
         ]
 
     def outputs(self, parameters, count, batch):
-        values = self._values(dict(zip(self.forms, parameters)), batch)
-        self._ops.evaluate(nodes_for(self.program, self.program.outputs), values, self.forms, count)
+        values = self._values(dict(zip(self.parameters, parameters)), batch)
+        self._ops.evaluate(nodes_for(self.program, self.program.outputs), values, count)
         return [values[name] for name in self.program.outputs]
 
     def _apart(self, parameters):
         """Values that XLA treats as different from the next update's, as in a step, so that nothing is shared."""
-        return dict(zip(self.forms, lax.optimization_barrier(list(parameters))))
+        return dict(zip(self.parameters, lax.optimization_barrier(list(parameters))))
 
     def _descend(self, number, at):
         """An update's Descent at (values, optimizer state, count, batch)."""
@@ -200,7 +200,7 @@ class Plan(object):
         """(loss, {running statistic: next value}) of an update at (values, count, batch)."""
         state, count, batch = at
         values = self._values(state, batch)
-        moved = self._ops.evaluate(self._nodes[number], values, self.forms, count)
+        moved = self._ops.evaluate(self._nodes[number], values, count)
         return values[self.program.updates[number].loss], moved
 
     def _values(self, state, batch):
@@ -233,12 +233,11 @@ def _translated(error):
 
 
 def _read_values(pairs, forms):
-    """{name: a float32 copy in the graph's order}; what has no form of its own is an image or plain."""
+    """{name: a float32 copy in the graph's order}."""
     found = {}
     for name, value in pairs:
-        form = forms.get(name, "image" if value.ndim == 4 else "plain")
         array = np.asarray(value.astype(jnp.float32))
-        found[name] = np.array(from_form(array, form), order="C")
+        found[name] = np.array(from_form(array, forms[name]), order="C")
     return found
 
 
