@@ -6,9 +6,9 @@ import numpy as np
 import tensorflow
 
 from netdyno_worker.adapters.kit.windows import axes_of
-from netdyno_worker.adapters.tensorflow.forms import Forms, flattened, laid, natural, restored
+from netdyno_worker.adapters.tensorflow.forms import Forms, as_image, channel_axis, flattened, laid, natural, restored
 from netdyno_worker.adapters.tensorflow.windows import Windows
-from netdyno_worker.program import nodes_for, shapes
+from netdyno_worker.program import inputs_by_role, kinds, nodes_for, shapes
 
 tf = getattr(tensorflow.compat, "v1", tensorflow)  # the interface that versions 1 and 2 share
 
@@ -27,6 +27,7 @@ class Ops(object):
         self.forms = Forms(program)
         self._program = program
         self._shapes = shapes(program)
+        self._kinds = kinds(program)
         self._windows = Windows(abilities)
         self._abilities = abilities
 
@@ -34,7 +35,7 @@ class Ops(object):
         """{node: random tensor} where `targets` need one: drawn once a step, the same in all its updates."""
         found = {}
         for node in nodes_for(self._program, targets):
-            if node.op == "normal" or node.op == "bernoulli" or node.attributes.get("rate"):
+            if self._program.facts[node.op].random and node.attributes.get("rate") != 0:
                 draw = tf.random_normal if node.op == "normal" else tf.random_uniform
                 found[node.name] = draw(self.forms.of[node.name].lies, seed=node.attributes["seed"] % 2**31)
         return found
@@ -60,10 +61,12 @@ class Ops(object):
         latest = {}
         for node in nodes:
             inputs = [self._as_wanted(node, place, values[name]) for place, name in enumerate(node.inputs)]
-            if node.op == "batch_norm":
-                values[node.name], statistics = self.batch_norm(node, *inputs[:3])
+            state = self._program.facts[node.op].state
+            if state:
+                values[node.name], statistics = getattr(self, node.op)(node, *inputs)
+                kept = [name for role, name in inputs_by_role(self._program, node) if role in state]
                 share = node.attributes["momentum"]
-                latest.update((name, (value, share)) for name, value in zip(node.inputs[3:], statistics))
+                latest.update((name, (value, share)) for name, value in zip(kept, statistics))
             elif node.name in draws:
                 values[node.name] = DRAWN[node.op](node, draws[node.name], *inputs)
             elif node.op in SIMPLE:
@@ -73,8 +76,7 @@ class Ops(object):
         return latest
 
     def _as_wanted(self, node, place, value):
-        have, want = self.forms.of[node.inputs[place]], self.forms.wanted(node, place)
-        return value if have == want else laid(restored(value, have, tf), want, tf)
+        return _turned(value, self.forms.of[node.inputs[place]], self.forms.wanted(node, place))
 
     def convolution(self, node, x, kernel, bias=None):
         x, kernel = self._narrowed(x), self._narrowed(kernel)
@@ -92,19 +94,25 @@ class Ops(object):
         return tf.cast(self._windows.mean_pool(_widened(x), axes_of(node, self._shapes)), x.dtype)
 
     def flatten(self, node, x):
-        rows = tf.reshape(x, node.shape)
-        source = self._shapes[node.inputs[0]]
-        have = flattened(node.shape, source[1:]) if len(source) == 4 else natural(node.shape)
+        source = node.inputs[0]
+        if self._kinds[source] != "image":
+            return tf.reshape(restored(x, self.forms.wanted(node, 0), tf), node.shape)
+        rows, have = tf.reshape(x, node.shape), flattened(node.shape, self._shapes[source][1:])
         return rows if have == self.forms.of[node.name] else restored(rows, have, tf)
 
-    def batch_norm(self, node, x, scale, shift):
+    def batch_norm(self, node, x, scale, shift, running_mean, running_variance):
         """The normalised values, and (mean, unbiased variance) of this batch."""
-        images = x if len(node.shape) == 4 else tf.reshape(x, [node.shape[0], 1, 1, node.shape[1]])
+        have, image = natural(node.shape, node.kind), as_image(node.shape)
+        images = _turned(x, have, image)
         y, mean, variance = self._abilities.batch_norm(images, scale, shift, node.attributes["epsilon"])
-        return (y if len(node.shape) == 4 else tf.reshape(y, node.shape)), (mean, variance)
+        return _turned(y, image, have), (mean, variance)
 
     def _narrowed(self, value):
         return tf.cast(value, self._abilities.product_type)
+
+
+def _turned(value, have, want):
+    return value if have == want else laid(restored(value, have, tf), want, tf)
 
 
 def _widened(value):
@@ -177,7 +185,7 @@ SIMPLE = {
     "multiply": lambda node, *x: tf.multiply(*_alike(x)),
     "scale": lambda node, x: x * tf.constant(node.attributes["factor"], x.dtype),
     "power": lambda node, x: tf.pow(x, tf.constant(node.attributes["exponent"], x.dtype)),
-    "concat": lambda node, *x: tf.concat(_alike(x), len(node.shape) - 1),
+    "concat": lambda node, *x: tf.concat(_alike(x), channel_axis(node)),
     "stop_gradient": lambda node, x: tf.stop_gradient(x),
     "softmax_cross_entropy": _cross_entropy,
     "mean_squared_error": _squared_error,

@@ -131,7 +131,7 @@ class SessionTrainer(Trainer):
         return {name: variable.read_value() for name, variable in variables}
 
     def _batch_variable(self, source):
-        kind = tf.int64 if source.draw["kind"] == "integers" else tf.float32
+        kind = tf.int64 if source.dtype == "integer" else tf.float32
         return self._zeros(source.name, kind)
 
     def _zeros(self, name, kind=tf.float32):

@@ -17,8 +17,8 @@ from netdyno_worker.adapters.tensorflow_2.ops import abilities
 from netdyno_worker.adapters.tensorflow_2.optimizers import OPTIMIZERS, LossScale
 from netdyno_worker.adapters.tensorflow_2.pipeline import RecordPipeline
 from netdyno_worker.contract import OutOfMemory, Trainer, Unsupported
+from netdyno_worker.program import layer_places
 
-WEIGHT_PLACES = {"convolution": (1, 2), "linear": (1, 2), "batch_norm": (1, 2, 3, 4)}  # of a node's inputs
 DEVICES = {"cpu": "/device:CPU:0", "cuda": "/device:GPU:0"}
 
 
@@ -140,7 +140,7 @@ class FunctionTrainer(Trainer):
     def _traced(self, body):
         """The function as called with tensors, without the checks that choose among several traces."""
         specs = [
-            tf.TensorSpec(self._ops.forms.of[i.name].lies, tf.int64 if i.draw["kind"] == "integers" else tf.float32)
+            tf.TensorSpec(self._ops.forms.of[i.name].lies, tf.int64 if i.dtype == "integer" else tf.float32)
             for i in self._program.inputs
         ]
         compiled = True if self._job.execution == "compiled" else None
@@ -198,7 +198,7 @@ def _keep_reads_before_writes(program):
     """
     names = {parameter.name for parameter in program.parameters}
     bare = any(
-        name in names and place not in WEIGHT_PLACES.get(node.op, ())
+        name in names and place not in layer_places(program, node)
         for node in program.nodes
         for place, name in enumerate(node.inputs)
     )
