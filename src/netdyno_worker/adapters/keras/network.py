@@ -4,12 +4,12 @@ import keras
 from keras import ops
 
 from netdyno_worker.adapters.keras import weights
-from netdyno_worker.adapters.keras.ops import LOSSES, RULES, Site, flatten_as_it_lies, same_padding
+from netdyno_worker.adapters.keras.ops import RULES, Site, flatten_as_it_lies, same_padding
 from netdyno_worker.adapters.keras.uses import Uses
 from netdyno_worker.adapters.kit.statistics import values_per_channel
 from netdyno_worker.adapters.kit.windows import axes_of
 from netdyno_worker.contract import Unsupported
-from netdyno_worker.program import shapes
+from netdyno_worker.program import kinds, shapes
 
 ANCHOR = "anchor"  # an input that feeds layers which need none, in a program without inputs
 
@@ -37,6 +37,7 @@ class Network(object):
         self._program = job.program
         self._layout = layout
         self._shapes = shapes(job.program)
+        self._kinds = kinds(job.program)
         self._uses = Uses(job.program)
         self._parameters = {parameter.name: parameter for parameter in job.program.parameters}
         self._layers = {}
@@ -62,11 +63,12 @@ class Network(object):
     def split_loss(self, loss):
         """(node before the loss, input that is its target, function of both), or None if it is not of that form."""
         node = {node.name: node for node in self._program.nodes}[loss]
-        if node.op not in LOSSES or node.inputs[0] in self._inputs or node.inputs[1] not in self._inputs:
+        is_loss = self._program.facts[node.op].loss
+        if not is_loss or node.inputs[0] in self._inputs or node.inputs[1] not in self._inputs:
             return None
         value, target = node.inputs
-        shape = self._shapes[value]
-        return value, target, lambda *values: RULES[node.op](Site(node, values, shape, (), self._layout, 0))
+        rule, shape, kind = RULES[node.op], self._shapes[value], self._kinds[value]
+        return value, target, lambda *values: rule(Site(node, values, shape, kind, (), self._layout, 0))
 
     def store_initial(self):
         for name, slot in self.slots.items():
@@ -75,31 +77,36 @@ class Network(object):
     def _make_inputs(self, label_type):
         found = {}
         for source in self._program.inputs:
-            whole = source.draw["kind"] == "integers"
-            shape = self._layout.shape(source.shape)
-            found[source.name] = keras.Input(batch_shape=shape, dtype=label_type if whole else "float32")
+            dtype = label_type if source.dtype == "integer" else "float32"
+            shape = self._layout.shape(source.shape, source.kind)
+            found[source.name] = keras.Input(batch_shape=shape, dtype=dtype)
         if not found:
             found[ANCHOR] = keras.Input(batch_shape=(1, 1), dtype="float32")
         return found
 
     def _add(self, node):
-        owned = self._uses.owns_weights(node)
-        if node.op == "batch_norm" and not owned:
-            raise Unsupported("a batch norm of Keras owns its vectors, those of '%s' are used elsewhere" % node.name)
-        names = node.inputs[:1] if owned else node.inputs or [next(iter(self._inputs))]
+        owned, facts = self._uses.owns_weights(node), self._program.facts[node.op]
+        if facts.state and not owned:
+            raise Unsupported("a layer of Keras owns its state, that of '%s' is used elsewhere" % node.name)
+        kept = self._uses.kept(node) if owned else ()
+        names = [name for name in node.inputs if name not in kept] or [next(iter(self._inputs))]
+        shape, kind = self._shapes.get(names[0]), self._kinds.get(names[0])  # an anchor has neither
         inputs = [self._value(name) for name in names]
+        if facts.loss:  # it compares values element by element
+            inputs = [self._layout.alike(x, self._kinds[name], kind) for x, name in zip(inputs, names)]
         self._needs[node.name] = set().union(*[self._needs[name] for name in names])
         seed = (self._job.seed * 1000003 + node.attributes.get("seed", 0)) % 2**31
         axes = axes_of(node, self._shapes) if "strides" in node.attributes else ()
-        site = Site(node, inputs, self._shapes[names[0]], axes, self._layout, seed)
+        site = Site(node, inputs, shape, kind, axes, self._layout, seed)
         self._values[node.name] = self._weighted(site) if owned else self._weightless(site)
 
     def _value(self, name):
         """The Keras tensor of an input, a node, or a parameter that is used as a value."""
         if name not in self._values:
             parameter, anchor = self._parameters[name], next(iter(self._inputs))
-            layer = ParameterValue(self._layout.shape(parameter.shape), parameter.trainable)
-            self.slots[name] = weights.image(layer.value, self._layout.channels_last)
+            layer = ParameterValue(self._layout.shape(parameter.shape, parameter.kind), parameter.trainable)
+            slot = weights.image if self._layout.reorders(parameter.kind) else weights.plain
+            self.slots[name] = slot(layer.value)
             self._values[name] = layer(self._inputs[anchor])
             self._needs[name] = {anchor}
         return self._values[name]
@@ -107,7 +114,7 @@ class Network(object):
     def _weightless(self, site):
         if site.node.name in self._activated:
             return site.inputs[0]
-        if site.node.op == "flatten" and len(site.shape) == 4 and self._layout.channels_last:
+        if site.node.op == "flatten" and self._layout.reorders(site.kind):
             image = site.shape[1:]
             if image[0] == 1 or image[1:] == (1, 1):
                 return flatten_as_it_lies(site.inputs[0])
@@ -123,7 +130,7 @@ class Network(object):
         padding = "valid"
         if site.node.op == "convolution":
             x, padding = self._padded(site)
-        key = tuple(site.node.inputs[1:])
+        key = tuple(self._uses.kept(site.node))
         if key in self._layers:
             return self._layers[key](x)
         activation = self._uses.activation_after(site.node)
@@ -166,21 +173,21 @@ class Network(object):
 
     def _batch_norm(self, site, activation, padding):
         return keras.layers.BatchNormalization(
-            axis=self._layout.channel_axis if len(site.shape) == 4 else -1,
+            axis=self._layout.channel_axis if site.kind == "image" else 1 - len(site.shape),
             momentum=1.0 - site.node.attributes["momentum"],
             epsilon=site.node.attributes["epsilon"],
         )
 
     def _keep(self, site, layer):
         """Record where the layer's parameters are."""
-        names = site.node.inputs[1:]
+        names = self._uses.kept(site.node)
         if site.node.op == "batch_norm":
             slots = [weights.plain(v) for v in (layer.gamma, layer.beta, layer.moving_mean)]
             slots.append(weights.biased_variance(layer.moving_variance, values_per_channel(site.shape)))
         else:
-            is_image = site.node.op == "convolution"
             rows = self._rows.get(names[0])
-            slots = [weights.kernel(layer.kernel) if is_image else weights.matrix(layer.kernel, rows)]
+            is_kernel = self._kinds[names[0]] == "kernel"
+            slots = [weights.kernel(layer.kernel) if is_kernel else weights.matrix(layer.kernel, rows)]
             slots += [weights.plain(layer.bias)] * (len(names) > 1)
         self.slots.update(zip(names, slots))
 

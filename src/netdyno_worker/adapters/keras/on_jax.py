@@ -52,7 +52,7 @@ class Engine(object):
         for model in models:
             model.make_train_function()
 
-    def place(self, array):
+    def place(self, array, kind):
         return jax.device_put(array, self._device)
 
     def bind(self, batches):

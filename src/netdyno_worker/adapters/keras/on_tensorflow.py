@@ -50,7 +50,7 @@ class Engine(object):
         for model in models:
             model.make_train_function()
 
-    def place(self, array):
+    def place(self, array, kind):
         return tf.constant(array)
 
     def bind(self, batches):

@@ -51,11 +51,9 @@ class Engine(object):
         for model in models:
             model.make_train_function()
 
-    def place(self, array):
-        tensor = torch.from_numpy(array)
-        if tensor.dim() != 4:
-            return tensor.to(self._device)
-        return tensor.to(device=self._device, memory_format=self._memory_format)
+    def place(self, array, kind):
+        form = self._memory_format if kind == "image" else torch.contiguous_format
+        return torch.from_numpy(array).to(device=self._device, memory_format=form)
 
     def bind(self, batches):
         """Later steps train on these."""

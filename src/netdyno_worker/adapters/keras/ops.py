@@ -9,9 +9,9 @@ from keras import ops
 from netdyno_worker.adapters.kit.powers import negative_power
 from netdyno_worker.adapters.kit.windows import inside_shares, same_sides
 
-# A node, its inputs as Keras tensors, the graph's shape of the first of them, the axes of its windows if it has any,
-# the layout, a seed if it draws.
-Site = namedtuple("Site", "node inputs shape axes layout seed")
+# A node, its inputs as Keras tensors, the graph's shape and kind of the first of them, the axes of its windows if it
+# has any, the layout, a seed if it draws.
+Site = namedtuple("Site", "node inputs shape kind axes layout seed")
 
 
 class Layout(namedtuple("Layout", "channels_last")):
@@ -25,17 +25,25 @@ class Layout(namedtuple("Layout", "channels_last")):
     def channel_axis(self):
         return -1 if self.channels_last else 1
 
-    def shape(self, shape):
-        """The shape in memory of a value with that shape in the graph."""
-        if len(shape) != 4 or not self.channels_last:
-            return tuple(shape)
-        return (shape[0], shape[2], shape[3], shape[1])
+    def reorders(self, kind):
+        """Whether values of that kind have other axes in memory than in the graph."""
+        return self.channels_last and kind == "image"
+
+    def shape(self, shape, kind):
+        """The shape in memory of a value with that shape and kind in the graph."""
+        return (shape[0], shape[2], shape[3], shape[1]) if self.reorders(kind) else tuple(shape)
+
+    def alike(self, x, have, want):
+        """`x` of kind `have` with its axes as those of kind `want`."""
+        if self.reorders(have) == self.reorders(want):
+            return x
+        return keras.layers.Permute((2, 3, 1) if self.reorders(want) else (3, 1, 2))(x)
 
     def padded(self, x, padding, value=0.0):
         """`x` with (top, bottom, left, right) more rows and columns."""
         top, bottom, left, right = padding
         widths = [(0, 0), (0, 0), (top, bottom), (left, right)]
-        return ops.pad(x, self.shape(widths), "constant", constant_values=value)
+        return ops.pad(x, self.shape(widths, "image"), "constant", constant_values=value)
 
 
 def same_padding(axes):
@@ -134,15 +142,12 @@ def _mean_pool(site):
 def _whole_over_inside(site):
     """A window's size over how many image elements it holds."""
     ratio = 1.0 / inside_shares(site.axes)
-    return ratio.astype(np.float32).reshape(site.layout.shape((1, 1) + ratio.shape))
+    return ratio.astype(np.float32).reshape(site.layout.shape((1, 1) + ratio.shape, "image"))
 
 
 def _flatten(site):
     """In the graph's order: channels, rows, columns."""
-    x = site.inputs[0]
-    if len(site.shape) == 4 and site.layout.channels_last:
-        x = keras.layers.Permute((3, 1, 2))(x)
-    return flatten_as_it_lies(x)
+    return flatten_as_it_lies(site.layout.alike(site.inputs[0], site.kind, "plain"))
 
 
 def flatten_as_it_lies(x):
@@ -160,7 +165,7 @@ def _dropout(site):
 
 
 def _concat(site):
-    axis = site.layout.channel_axis if len(site.shape) == 4 else 1
+    axis = site.layout.channel_axis if site.kind == "image" else 1
     return keras.layers.Concatenate(axis=axis)(site.inputs) if len(site.inputs) > 1 else site.inputs[0]
 
 
@@ -200,14 +205,14 @@ def _linear(site):
 
 
 def _convolution(site):
-    """Of weights that no layer owns: their axes are ordered as those of images."""
+    """Of weights that no layer owns: their axes are ordered as in the graph."""
     layout, attributes = site.layout, site.node.attributes
     x = layout.padded(site.inputs[0], attributes["padding"])
-    weight = ops.transpose(site.inputs[1], (1, 2, 3, 0) if layout.channels_last else (2, 3, 1, 0))
+    weight = ops.transpose(site.inputs[1], (2, 3, 1, 0))
     y = ops.conv(x, weight, attributes["strides"], "valid", layout.data_format)
     if len(site.inputs) < 3:
         return y
-    return ops.add(y, ops.reshape(site.inputs[2], layout.shape((1, -1, 1, 1))))
+    return ops.add(y, ops.reshape(site.inputs[2], layout.shape((1, -1, 1, 1), "image")))
 
 
 def _wide(value):
@@ -215,7 +220,6 @@ def _wide(value):
     return value if keras.backend.standardize_dtype(value.dtype) == "float32" else ops.cast(value, "float32")
 
 
-LOSSES = ("softmax_cross_entropy", "mean_squared_error", "binary_cross_entropy")  # of a value and a target
 RULES = {
     "convolution": _convolution,
     "linear": _linear,
@@ -239,7 +243,7 @@ RULES = {
     "gaussian_kl": _gaussian_kl,
     "stop_gradient": lambda site: ops.stop_gradient(site.inputs[0]),
     "bernoulli": lambda site: Bernoulli(site.seed)(site.inputs[0]),
-    "normal": lambda site: Normal(site.layout.shape(site.node.attributes["shape"]), site.seed)(site.inputs[0]),
+    "normal": lambda site: Normal(site.layout.shape(site.node.shape, site.node.kind), site.seed)(site.inputs[0]),
 }
 
 FUSED = {"local_response_norm", "global_mean_pool"}

@@ -16,6 +16,7 @@ from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.feed.batches import synthetic_batch
+from netdyno_worker.program import kinds
 
 BACKEND = keras.config.backend()
 # The part that differs by backend: where values live, how a step is called, how a gradient is taken.
@@ -42,6 +43,7 @@ class KerasTrainer(Trainer):
 
     def __init__(self, job):
         self._program = job.program
+        self._kinds = kinds(job.program)
         self._layout = Layout(engine.CHANNELS_LAST)
         network = Network(job, self._layout, engine.LABEL_TYPE)
         network.store_initial()
@@ -55,8 +57,8 @@ class KerasTrainer(Trainer):
         self._placed = {}
 
     def feed(self, batch):
-        placed = {name: self._place(array) for name, array in batch.items()}
-        placed.setdefault(ANCHOR, self._place(np.zeros((1, 1), np.float32)))
+        placed = {name: self._place(array, self._kinds[name]) for name, array in batch.items()}
+        placed.setdefault(ANCHOR, self._place(np.zeros((1, 1), np.float32), "plain"))
         self._bind(placed)
 
     def _bind(self, placed):
@@ -121,17 +123,17 @@ class KerasTrainer(Trainer):
         model.optimizer.build(variables)
         return model, names, target
 
-    def _place(self, array):
+    def _place(self, array, kind):
         """A copy on the device, in its layout."""
-        if array.dtype.kind == "i":
-            return self._engine.place(np.array(array, dtype=engine.LABEL_TYPE))
-        axes = (0, 2, 3, 1) if array.ndim == 4 and self._layout.channels_last else range(array.ndim)
-        return self._engine.place(np.array(array.transpose(*axes), dtype=np.float32, order="C"))
+        if self._layout.reorders(kind):
+            array = array.transpose(0, 2, 3, 1)
+        dtype = engine.LABEL_TYPE if array.dtype.kind == "i" else np.float32
+        return self._engine.place(np.array(array, dtype=dtype, order="C"), kind)
 
     def _read_outputs(self):
         batch = _chosen(self._placed, self._output_inputs)
         found = self._engine.outputs(self._outputs, batch)
-        return {name: self._plain(array) for name, array in zip(self._program.outputs, found)}
+        return {name: self._in_graph_order(name, array) for name, array in zip(self._program.outputs, found)}
 
     def _read_gradients(self):
         found = {}
@@ -147,9 +149,8 @@ class KerasTrainer(Trainer):
     def _read_losses(self):
         return {update.name: loss for update, loss in zip(self._program.updates, self._engine.losses())}
 
-    def _plain(self, array):
-        """In the graph's order."""
-        return _copied(array.transpose(0, 3, 1, 2) if array.ndim == 4 and self._layout.channels_last else array)
+    def _in_graph_order(self, name, array):
+        return _copied(array.transpose(0, 3, 1, 2) if self._layout.reorders(self._kinds[name]) else array)
 
 
 def _chosen(placed, names):

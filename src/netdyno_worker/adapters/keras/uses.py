@@ -2,15 +2,16 @@
 
 from collections import defaultdict
 
-WEIGHTED = ("convolution", "linear", "batch_norm")  # what Keras has layers with weights for
-ACTIVATIONS = ("relu", "tanh", "sigmoid")
-_ELEMENTWISE = ACTIVATIONS + ("dropout", "scale", "power")
+from netdyno_worker.program import layer_places
+
+ACTIVATIONS = ("relu", "tanh", "sigmoid")  # that a Keras layer takes by name
 
 
 class Uses(object):
     """Every use of every value as (node, place among its inputs)."""
 
     def __init__(self, program):
+        self._program = program
         self._parameters = {parameter.name for parameter in program.parameters}
         self._wanted = set(program.outputs) | {update.loss for update in program.updates}
         self._users = defaultdict(list)
@@ -18,18 +19,21 @@ class Uses(object):
             for place, name in enumerate(node.inputs):
                 self._users[name].append((node, place))
 
+    def kept(self, node):
+        """The inputs of a node that its layer would keep."""
+        return [node.inputs[place] for place in layer_places(self._program, node)]
+
     def owns_weights(self, node):
         """Whether one Keras layer can own all weights of this node and compute every node that uses them."""
-        if node.op not in WEIGHTED:
+        own, places = self.kept(node), layer_places(self._program, node)
+        if not own or len(set(own)) < len(own) or not self._parameters.issuperset(own):
             return False
-        own = node.inputs[1:]
-        if len(set(own)) < len(own) or not self._parameters.issuperset(own):
-            return False
-        return all(_alike(user, node) and user.inputs[place] == own[place - 1] for user, place in self._of(own))
+        users = [use for name in own for use in self._users[name]]
+        return all(place in places and self._alike(user, node) for user, place in users)
 
     def is_shared(self, node):
         """Whether other nodes use the same weights."""
-        return len(self._users[node.inputs[1]]) > 1
+        return len(self._users[self.kept(node)[0]]) > 1
 
     def activation_after(self, node):
         """The node that alone uses this one's value and can be part of its layer, or None."""
@@ -49,7 +53,7 @@ class Uses(object):
             if name in self._wanted:
                 return None
             for user, place in self._users[name]:
-                if user.op in _ELEMENTWISE:
+                if self._program.facts[user.op].elementwise and len(user.inputs) == 1:
                     waiting.append(user.name)
                 elif user.op == "linear" and place == 0 and self.owns_weights(user) and not self.is_shared(user):
                     weights.append(user.inputs[1])
@@ -57,9 +61,6 @@ class Uses(object):
                     return None
         return weights
 
-    def _of(self, names):
-        return [use for name in names for use in self._users[name]]
-
-
-def _alike(one, other):
-    return one.op == other.op and one.inputs[1:] == other.inputs[1:] and one.attributes == other.attributes
+    def _alike(self, one, other):
+        same = one.op == other.op and one.attributes == other.attributes
+        return same and self.kept(one) == self.kept(other)

@@ -14,10 +14,8 @@ def plain(variable):
     return Slot(variable, _same, _same)
 
 
-def image(variable, channels_last):
-    """A parameter that is used as a value like any other: four axes are an image."""
-    if len(variable.shape) != 4 or not channels_last:
-        return plain(variable)
+def image(variable):
+    """A parameter that is used as an image with channels last."""
     return _reordered(variable, (0, 2, 3, 1))
 
 
