@@ -52,3 +52,11 @@ def test_no_parameter_of_the_zoo_is_turned_round_in_a_step():
         for node in program.nodes:
             for place, name in enumerate(node.inputs):
                 assert forms.wanted(node, place) == forms.of[name], f"{network}: {node.name} turns {name}"
+
+
+def test_four_axes_that_are_no_image_stay_as_in_the_graph():
+    sketch = Sketch()
+    sketch.input("x", [2, 3, 4, 5])
+    wire = sketch.wire("x")
+    wire["graph"]["inputs"][0]["kind"] = "plain"
+    assert Forms(read_program(wire)).of["x"].lies == (2, 3, 4, 5)

@@ -117,6 +117,21 @@ def _decomposed_norm():
     return _finish(sketch, SIDE)
 
 
+def _plain(wire):
+    """The same of plain values: four axes do not make an image."""
+    for part in ("inputs", "parameters", "nodes"):
+        for value in wire["graph"][part]:
+            value["kind"] = "plain"
+    return wire
+
+
+def _compared_with_plain():
+    """A loss of an image and a plain value of its shape."""
+    wire = _loss("mean_squared_error", ("x", SIDE), ("target", SIDE))
+    wire["graph"]["parameters"][1]["kind"] = "plain"
+    return wire
+
+
 def _optimized(optimizer):
     sketch = Sketch()
     sketch.input("x", [4, 3])
@@ -153,14 +168,17 @@ PRIMITIVES = {
     "mean_pool/asymmetric": _pool("mean_pool", [2, 4, 3, 5], [3, 2], [2, 1], [0, 1, 1, 0]),
     "batch_norm/images": _batch_norm([2, 4, 6, 5]),
     "batch_norm/matrix": _batch_norm([5, 3]),
+    "batch_norm/four_plain_axes": _plain(_batch_norm([2, 4, 6, 5])),
     "relu/images": _case("relu", _IMAGES, SIDE),
     "tanh/plain": _case("tanh", _MATRIX, [3, 4]),
     "sigmoid/plain": _case("sigmoid", _MATRIX, [3, 4]),
     "dropout/rate_0": _case("dropout", _MATRIX, [3, 4], rate=0.0, seed=3),
     "flatten/images": _case("flatten", _IMAGES, [2, 120]),
+    "flatten/four_plain_axes": _plain(_case("flatten", _IMAGES, [2, 120])),
     "add/images": _case("add", [("a", SIDE), ("b", SIDE)], SIDE),
     "add/one_value_twice": _one_value_twice("add"),
     "multiply/plain": _case("multiply", [("a", [3, 4]), ("b", [3, 4])], [3, 4]),
+    "multiply/four_plain_axes": _plain(_case("multiply", [("a", SIDE), ("b", SIDE)], SIDE)),
     "multiply/one_value_twice": _one_value_twice("multiply"),
     "scale/negative": _case("scale", _MATRIX, [3, 4], factor=-0.75),
     "power/negative": _case("power", [("x", SIDE, 0.5, 2.0)], SIDE, exponent=-0.75),
@@ -168,10 +186,13 @@ PRIMITIVES = {
     "power/decomposed_norm": _decomposed_norm(),
     "concat/images": _case("concat", [("a", SIDE), ("b", [2, 1, 6, 5]), ("c", [2, 3, 6, 5])], [2, 8, 6, 5]),
     "concat/matrix": _case("concat", [("a", [3, 4]), ("b", [3, 2])], [3, 6]),
+    "concat/three_axes": _case("concat", [("a", [2, 3, 4]), ("b", [2, 1, 4])], [2, 4, 4]),
+    "concat/four_plain_axes": _plain(_case("concat", [("a", SIDE), ("b", [2, 1, 6, 5])], [2, 5, 6, 5])),
     "softmax_cross_entropy/plain": _loss(
         "softmax_cross_entropy", ("logits", [4, 5], -3.0, 3.0), ("labels", [4], 0, 5, "integers")
     ),
     "mean_squared_error/both_learnt": _loss("mean_squared_error", ("x", SIDE), ("target", SIDE)),
+    "mean_squared_error/image_and_plain": _compared_with_plain(),
     "binary_cross_entropy/both_learnt": _loss(
         "binary_cross_entropy", ("logits", [3, 4], -30.0, 30.0), ("target", [3, 4], 0.0, 1.0)
     ),
