@@ -76,6 +76,17 @@ def _batch_norm(shape):
     return _finish(sketch, shape)
 
 
+def _pools_around_norm():
+    """Overlapping windows put a value in several places, and a batch norm leaves these equal."""
+    sketch = Sketch()
+    window = {"kernel": [3, 3], "strides": [1, 1], "padding": [1, 1, 1, 1]}
+    sketch.parameter("x", SIDE)
+    sketch.node("pooled", "max_pool", ["x"], SIDE, **window)
+    sketch.node("norm", "batch_norm", ["pooled", *sketch.state("norm", 4)], SIDE, epsilon=1e-3, momentum=0.1)
+    sketch.node("y", "max_pool", ["norm"], SIDE, **window)
+    return _finish(sketch, SIDE)
+
+
 def _one_value_twice(op):
     sketch = Sketch()
     sketch.parameter("x", [3, 4])
@@ -169,6 +180,7 @@ PRIMITIVES = {
     "batch_norm/images": _batch_norm([2, 4, 6, 5]),
     "batch_norm/matrix": _batch_norm([5, 3]),
     "batch_norm/four_plain_axes": _plain(_batch_norm([2, 4, 6, 5])),
+    "batch_norm/between_pools": _pools_around_norm(),
     "relu/images": _case("relu", _IMAGES, SIDE),
     "tanh/plain": _case("tanh", _MATRIX, [3, 4]),
     "sigmoid/plain": _case("sigmoid", _MATRIX, [3, 4]),

@@ -19,7 +19,6 @@ ONE = "constant/1"  # a blob that must hold the number one
 # The gradients of these do not read their output, so a following activation may overwrite it.
 _FORGETS_OUTPUT = ("convolution", "linear", "batch_norm", "add", "concat")
 _OVERWRITES = ("relu", "tanh", "sigmoid")
-_CUTS = ("stop_gradient", "bernoulli", "normal")
 
 
 class Emitter(object):
@@ -28,6 +27,7 @@ class Emitter(object):
     def __init__(self, net, program, nodes):
         self._net = net
         self._nodes = nodes
+        self._facts = program.facts
         self._shapes = shapes(program)
         self._blobs = {value.name: value.name for value in program.inputs + program.parameters}
         self._prefix = net.Name() + "/"
@@ -38,7 +38,7 @@ class Emitter(object):
         self._used = Counter(name for node in self._nodes for name in node.inputs) + Counter(wanted)
         producers = {node.name: node for node in self._nodes}
         for node in self._nodes:
-            if node.op not in _CUTS and self._learnt.intersection(node.inputs):
+            if not self._facts[node.op].blocks_gradient and self._learnt.intersection(node.inputs):
                 self._learnt.add(node.name)
             if self._is_free(node, wanted):
                 self._blobs[node.name] = self._blobs[node.inputs[0]]

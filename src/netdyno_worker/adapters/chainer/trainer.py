@@ -16,6 +16,7 @@ from netdyno_worker.adapters.chainer.optimizers import Optimizer
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
 from netdyno_worker.adapters.kit.source import execute
 from netdyno_worker.contract import Trainer, Unsupported
+from netdyno_worker.program import layer_places
 
 
 def versions():
@@ -45,6 +46,7 @@ class ChainerTrainer(Trainer):
         self._program = job.program
         self._device = device
         self._state = {p.name for p in job.program.parameters if not p.trainable}
+        self._images = {i.name for i in job.program.inputs if i.kind == "image"}
         self._loose = _loose(job.program)
         self._batch_norm = batch_norm_for(job.threads, device)
         self._values = OrderedDict((p.name, self._parameter(p, job.initial)) for p in job.program.parameters)
@@ -54,7 +56,7 @@ class ChainerTrainer(Trainer):
     def feed(self, batch):
         for name, array in batch.items():
             kind = np.int32 if array.dtype.kind == "i" else np.float32
-            self._values[name] = self.constant(np.array(array, dtype=kind))
+            self._values[name] = self._constant(name, np.array(array, dtype=kind))
         for update in self._updates:
             update.bind(self._values)
 
@@ -99,10 +101,10 @@ class ChainerTrainer(Trainer):
             namespace[name] = array if self._device.xp is np else self._device.send(array)
         return execute(source.text, namespace), source.leaves
 
-    def constant(self, array):
+    def _constant(self, name, array):
         """On the device, without a gradient. Device.send would convert images to iDeep's layout of weights."""
-        images = self._device.name == "@intel64" and array.ndim == 4
-        placed = intel64.ideep.array(array) if images else self._device.send(array)
+        is_image = self._device.name == "@intel64" and name in self._images
+        placed = intel64.ideep.array(array) if is_image else self._device.send(array)
         return chainer.Variable(placed, requires_grad=False)
 
     def _parameter(self, parameter, initial):
@@ -201,7 +203,7 @@ def _loose(program):
         name
         for node in program.nodes
         for place, name in enumerate(node.inputs)
-        if place == 0 or node.op not in ("convolution", "linear", "batch_norm")
+        if place not in layer_places(program, node)
     }
 
 

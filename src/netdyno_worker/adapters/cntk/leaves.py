@@ -8,10 +8,7 @@ import cntk
 import numpy as np
 
 from netdyno_worker.contract import Unsupported
-from netdyno_worker.program import shapes
-
-# Places of a node's inputs where CNTK takes a parameter, without batch.
-PARAMETER_PLACES = {"convolution": (1, 2), "linear": (1, 2), "batch_norm": (1, 2, 3, 4)}
+from netdyno_worker.program import layer_places, shapes
 
 
 class Leaves(object):
@@ -21,7 +18,7 @@ class Leaves(object):
     """
 
     def __init__(self, job):
-        self._program = job.program
+        self.program = job.program
         self._shapes = shapes(job.program)
         self.batch = batch_of(job.program)
         self.forms = parameter_forms(job.program)
@@ -84,7 +81,7 @@ def batch_of(program):
     known = shapes(program)
     sizes = set()
     for node in program.nodes:
-        parameters = PARAMETER_PLACES.get(node.op, ())
+        parameters = layer_places(program, node)
         values = [name for place, name in enumerate(node.inputs) if place not in parameters] + [node.name]
         sizes.update(known[name][0] for name in values if known[name])
     if len(sizes) != 1:

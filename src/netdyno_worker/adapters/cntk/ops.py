@@ -11,9 +11,9 @@ import cntk
 import numpy as np
 
 from netdyno_worker.adapters.cntk import windows
-from netdyno_worker.adapters.cntk.leaves import PARAMETER_PLACES, wanted_form
+from netdyno_worker.adapters.cntk.leaves import wanted_form
 from netdyno_worker.contract import Unsupported
-from netdyno_worker.program import nodes_for
+from netdyno_worker.program import inputs_by_role, layer_places, nodes_for
 
 # What a rule may ask: its node, its inputs as CNTK values, the batch's size, a seed for draws, whether on a GPU,
 # and where variables and parameters come from.
@@ -34,8 +34,8 @@ def translate(job, targets, leaves, spare=False):
         if node.op not in LINEAR and scalars.intersection(node.inputs):
             raise Unsupported("%s '%s': CNTK keeps a loss per sample, to add and to scale" % (node.op, node.name))
         inputs = [_operand(node, place, values, leaves) for place in range(len(node.inputs))]
-        if node.op == "batch_norm" and spare:
-            inputs[3:] = [cntk.constant(0, shape=statistic.shape) for statistic in inputs[3:]]
+        if spare:
+            inputs = _with_spare_state(job.program, node, inputs)
         seed = (job.seed + node.attributes.get("seed", 0)) % 2**31
         values[node.name] = RULES[node.op](Site(node, inputs, leaves.batch, seed, job.device == "cuda", leaves))
     for name in targets:
@@ -44,15 +44,21 @@ def translate(job, targets, leaves, spare=False):
     return values
 
 
+def _with_spare_state(program, node, inputs):
+    roles, state = inputs_by_role(program, node), program.facts[node.op].state
+    return [cntk.constant(0, shape=x.shape) if role in state else x for (role, _), x in zip(roles, inputs)]
+
+
 def _operand(node, place, values, leaves):
-    name = node.inputs[place]
-    if place in PARAMETER_PLACES.get(node.op, ()):
+    """Where CNTK's layers keep what they learn, a parameter without batch."""
+    role, name = inputs_by_role(leaves.program, node)[place]
+    if place in layer_places(leaves.program, node):
         if not leaves.is_parameter(name):
             raise Unsupported("%s '%s': its weights must be parameters in CNTK" % (node.op, node.name))
         return leaves.parameter(name, wanted_form(node.op, place))
     if name in values:
         return values[name]
-    if node.op == "softmax_cross_entropy" and place == 1:
+    if role == "labels":
         return None  # made by the rule, which knows the number of classes
     return leaves.dealt(name) if leaves.is_parameter(name) else leaves.data(name)
 

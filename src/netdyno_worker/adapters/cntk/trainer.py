@@ -16,8 +16,6 @@ from netdyno_worker.adapters.cntk.pipeline import MapPipeline
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
 from netdyno_worker.contract import Trainer, Unsupported
 
-BLOCKS_GRADIENTS = ("stop_gradient", "bernoulli", "normal")
-
 
 def versions():
     return {"cntk": cntk.__version__, "numpy": np.__version__}
@@ -163,7 +161,7 @@ def _reached(program, loss):
         if name in reached:
             continue
         reached.add(name)
-        if name in nodes and nodes[name].op not in BLOCKS_GRADIENTS:
+        if name in nodes and not program.facts[nodes[name].op].blocks_gradient:
             waiting.extend(nodes[name].inputs)
     return reached
 

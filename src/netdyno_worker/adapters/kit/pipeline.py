@@ -14,8 +14,8 @@ Filled = namedtuple("Filled", "images labels batch shape classes")
 
 def filled_inputs(program, files):
     """The two inputs; raises ValueError where the files do not fit them."""
-    images = [i for i in program.inputs if len(i.shape) == 4 and i.draw["kind"] != "integers"]
-    labels = [i for i in program.inputs if len(i.shape) == 1 and i.draw["kind"] == "integers"]
+    images = [i for i in program.inputs if i.kind == "image" and i.dtype == "float"]
+    labels = [i for i in program.inputs if len(i.shape) == 1 and i.dtype == "integer"]
     if len(images) != 1 or len(labels) != 1 or len(program.inputs) != 2:
         names = ", ".join("%s %s" % (i.name, list(i.shape)) for i in program.inputs)
         raise Unsupported("a pipeline feeds one input of images and one of labels, received inputs %s" % names)

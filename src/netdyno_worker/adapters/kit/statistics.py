@@ -4,7 +4,7 @@ Both are the same weighted mean of variances that differ by a constant factor, s
 """
 
 from netdyno_worker.contract import Unsupported
-from netdyno_worker.program import shapes
+from netdyno_worker.program import inputs_by_role, shapes
 
 
 def unbiased_over_biased(count):
@@ -16,11 +16,11 @@ def variance_factors(program):
     """{running variance: what the library's value is multiplied with to be the graph's}."""
     known, factors = shapes(program), {}
     for node in program.nodes:
-        if node.op == "batch_norm":
-            factor = unbiased_over_biased(values_per_channel(known[node.inputs[0]]))
-            variance = node.inputs[4]
-            if factors.setdefault(variance, factor) != factor:
-                raise Unsupported("'%s' is shared by batch norms over different numbers of values" % variance)
+        for role, name in inputs_by_role(program, node):
+            if role == "running_variance":
+                factor = unbiased_over_biased(values_per_channel(known[node.inputs[0]]))
+                if factors.setdefault(name, factor) != factor:
+                    raise Unsupported("'%s' is shared by batch norms over different numbers of values" % name)
     return factors
 
 

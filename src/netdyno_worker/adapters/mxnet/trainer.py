@@ -15,9 +15,7 @@ from netdyno_worker.adapters.mxnet.ops import translate
 from netdyno_worker.adapters.mxnet.optimizers import optimizer
 from netdyno_worker.adapters.mxnet.pipeline import RecordPipeline
 from netdyno_worker.contract import Trainer, Unsupported
-from netdyno_worker.program import nodes_for
-
-STOPS = ("stop_gradient", "bernoulli")  # no gradient passes
+from netdyno_worker.program import inputs_by_role, nodes_for
 
 
 def versions():
@@ -83,7 +81,8 @@ class MxnetTrainer(Trainer):
         heads = [mx.sym.make_loss(values[update.loss])]
         # A gradient of 0 through them, requested for their shifts, makes their backward pass run.
         heads += [mx.sym.MakeLoss(values[node.name], grad_scale=0.0) for node in idle]
-        return _Update(update, mx.sym.Group(heads), [node.inputs[2] for node in idle], self._arrays)
+        shifts = [dict(inputs_by_role(self._program, node))["shift"] for node in idle]
+        return _Update(update, mx.sym.Group(heads), shifts, self._arrays)
 
     def _read_outputs(self):
         names = self._program.outputs
@@ -119,15 +118,15 @@ def _unmoved(program, update):
 
     MXNet moves running statistics in the backward pass, the graph whenever the loss depends on them.
     """
-    nodes = nodes_for(program, [update.loss])
+    nodes, facts = nodes_for(program, [update.loss]), program.facts
     trained, flowing = set(update.parameters), {update.loss}
     for node in nodes:
-        if node.op not in STOPS and trained.intersection(node.inputs):
+        if not facts[node.op].blocks_gradient and trained.intersection(node.inputs):
             trained.add(node.name)
     for node in reversed(nodes):
-        if node.op not in STOPS and node.name in flowing:
+        if not facts[node.op].blocks_gradient and node.name in flowing:
             flowing.update(node.inputs)
-    return [node for node in nodes if node.op == "batch_norm" and node.name not in trained & flowing]
+    return [node for node in nodes if facts[node.op].state and node.name not in trained & flowing]
 
 
 class _Update(object):

@@ -6,7 +6,7 @@ The same serve dygraph and to_static, which reads a function's source.
 from collections import OrderedDict, namedtuple
 
 from netdyno_worker.adapters.kit.source import Outline
-from netdyno_worker.program import shapes
+from netdyno_worker.program import inputs_by_role, shapes
 
 # text: a function `compute`; leaves: {name of a value it needs: its variable}; inputs: those that are inputs.
 Source = namedtuple("Source", "text leaves inputs")
@@ -14,8 +14,6 @@ Source = namedtuple("Source", "text leaves inputs")
 # What an op's rule may ask: its node, the variables of its inputs, every shape, the names of transposed parameters,
 # and the names of values that no gradient reaches.
 _Site = namedtuple("_Site", "node inputs shapes transposed constant")
-
-NO_GRADIENT = ("stop_gradient", "bernoulli", "normal")
 
 
 def write_source(program, targets, attributes=False):
@@ -39,8 +37,8 @@ def transposed_parameters(program):
     """Weights that only linear nodes use: Paddle takes them as (inputs, outputs)."""
     as_weight, otherwise = set(), set(program.outputs)
     for node in program.nodes:
-        for place, name in enumerate(node.inputs):
-            (as_weight if node.op == "linear" and place == 1 else otherwise).add(name)
+        for role, name in inputs_by_role(program, node):
+            (as_weight if (node.op, role) == ("linear", "weight") else otherwise).add(name)
     return {p.name for p in program.parameters if p.name in as_weight - otherwise}
 
 
@@ -48,7 +46,7 @@ def _constants(program):
     """Names of values that do not depend on a parameter, or through which no gradient passes."""
     found = {source.name for source in program.inputs}
     for node in program.nodes:
-        if node.op in NO_GRADIENT or all(name in found for name in node.inputs):
+        if program.facts[node.op].blocks_gradient or all(name in found for name in node.inputs):
             found.add(node.name)
     return found
 

@@ -16,6 +16,7 @@ from netdyno_worker.adapters.pytorch.feed import feeder
 from netdyno_worker.adapters.pytorch.updates import COMPILED, NARROW, Function, Update
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.feed.batches import synthetic_batch
+from netdyno_worker.program import kinds
 
 # None in a torch before 1.5, which has neither layouts nor any later feature that this adapter uses.
 CHANNELS_LAST = getattr(torch, "channels_last", None)
@@ -66,7 +67,8 @@ class TorchTrainer(Trainer):
     def _feed_first(self, batch):
         """Steps are bound to these tensors; later batches are copied into them."""
         self._fed = sorted(batch)
-        self._values.update((name, self._placed(batch[name])) for name in self._fed)
+        known = kinds(self._program)
+        self._values.update((name, self._placed(batch[name], known[name])) for name in self._fed)
         for update in self._updates:
             update.bind(self._values)
 
@@ -139,13 +141,13 @@ class TorchTrainer(Trainer):
         return chosen
 
     def _parameter(self, parameter):
-        tensor = self._placed(self._job.initial(parameter.name))
+        tensor = self._placed(self._job.initial(parameter.name), parameter.kind)
         return torch.nn.Parameter(tensor) if parameter.trainable else tensor
 
-    def _placed(self, array):
-        """A copy on the device; whole numbers as the losses want them, images in the chosen layout."""
+    def _placed(self, array, kind):
+        """A copy on the device; whole numbers as the losses want them, images and kernels in the chosen layout."""
         tensor = torch.from_numpy(np.array(array, dtype=np.int64 if array.dtype.kind == "i" else np.float32))
-        if tensor.dim() != 4 or self._layout is None:
+        if kind not in ("image", "kernel") or self._layout is None:
             return tensor.to(self._job.device)
         # Not .contiguous(): it leaves the strides of one-channel images, and convolutions read the layout there.
         return tensor.to(device=self._job.device, memory_format=self._layout)

@@ -8,25 +8,24 @@ from netdyno_worker.adapters.kit.powers import negative_power
 from netdyno_worker.adapters.kit.windows import axes_of
 from netdyno_worker.adapters.theano.start import tensor, theano
 from netdyno_worker.adapters.theano.windows import convolution, max_pool, may_tie, mean_pool
+from netdyno_worker.program import inputs_by_role, nodes_for, shapes
 
 # What an op's rule may ask: its node, the shapes of its inputs, the axes of its windows if it has any, the generator
 # of random numbers, and whether the values of a max pool's windows may be tied.
 Site = namedtuple("Site", "node shapes axes random tied")
 
 
-def evaluate(nodes, values, shapes, random):
-    """Adds every node's expression to `values`; the running statistics in it become their next values."""
-    by_name = {node.name: node for node in nodes}
-    for node in nodes:
-        axes = axes_of(node, shapes) if "strides" in node.attributes else ()
-        known = [shapes[name] for name in node.inputs]
-        site = Site(node, known, axes, random, may_tie(node, by_name, shapes))
-        inputs = [values[name] for name in node.inputs]
-        if node.op == "batch_norm":
-            found = _batch_norm(site, *inputs)
-            values[node.name], values[node.inputs[3]], values[node.inputs[4]] = found
-        else:
-            values[node.name] = RULES[node.op](site, *inputs)
+def evaluate(program, targets, values, random):
+    """Adds to `values` the expression of every node that `targets` need; state in it becomes its next values."""
+    known = shapes(program)
+    for node in nodes_for(program, targets):
+        axes = axes_of(node, known) if "strides" in node.attributes else ()
+        tied = node.op == "max_pool" and may_tie(node, program)
+        site = Site(node, [known[name] for name in node.inputs], axes, random, tied)
+        found = RULES[node.op](site, *[values[name] for name in node.inputs])
+        state = program.facts[node.op].state
+        moved = [name for role, name in inputs_by_role(program, node) if role in state]
+        values.update(zip([node.name] + moved, found if moved else [found]))
 
 
 def _linear(site, x, weight, bias=None):
@@ -117,6 +116,7 @@ RULES = {
     "max_pool": max_pool,
     "mean_pool": mean_pool,
     "global_mean_pool": lambda site, x: x.mean(axis=(2, 3)),
+    "batch_norm": _batch_norm,
     "local_response_norm": _local_response_norm,
     "relu": _relu,
     "tanh": lambda site, x: tensor.tanh(x),

@@ -11,7 +11,6 @@ from netdyno_worker.adapters.theano.ops import evaluate
 from netdyno_worker.adapters.theano.optimizers import RULES, shared_array
 from netdyno_worker.adapters.theano.start import MRG_RandomStreams, tensor, theano
 from netdyno_worker.contract import Trainer, Unsupported
-from netdyno_worker.program import nodes_for, shapes
 
 
 def versions():
@@ -28,7 +27,6 @@ class TheanoTrainer(Trainer):
 
     def __init__(self, job):
         self._program = job.program
-        self._shapes = shapes(job.program)
         self._random = MRG_RandomStreams(job.seed % 2**30 + 1)
         self._shared = OrderedDict((i.name, shared_array(_room(i), i.name)) for i in job.program.inputs)
         for parameter in job.program.parameters:
@@ -78,7 +76,7 @@ class TheanoTrainer(Trainer):
     def _derived(self, update):
         """(loss, its gradients, [(running statistic, its next value)])."""
         values = dict(self._shared)
-        evaluate(nodes_for(self._program, [update.loss]), values, self._shapes, self._random)
+        evaluate(self._program, [update.loss], values, self._random)
         parameters = [self._shared[name] for name in update.parameters]
         gradients = tensor.grad(values[update.loss], parameters, disconnected_inputs="ignore")
         moved = [(old, values[name]) for name, old in self._shared.items() if values[name] is not old]
@@ -86,7 +84,7 @@ class TheanoTrainer(Trainer):
 
     def _outputs(self):
         values = dict(self._shared)
-        evaluate(nodes_for(self._program, self._program.outputs), values, self._shapes, self._random)
+        evaluate(self._program, self._program.outputs, values, self._random)
         names = self._program.outputs
         return names, theano.function([], [values[name] for name in names], no_default_updates=True)
 
@@ -111,7 +109,7 @@ def _refuse(job):
 
 def _room(source):
     """The value of an input until it is fed."""
-    return np.zeros(source.shape, np.int32 if source.draw["kind"] == "integers" else np.float32)
+    return np.zeros(source.shape, np.int32 if source.dtype == "integer" else np.float32)
 
 
 UNSUPPORTED = {}

@@ -13,6 +13,7 @@ from netdyno_worker.adapters.kit.windows import (
     window_count,
 )
 from netdyno_worker.adapters.theano.start import pool_2d, tensor, theano
+from netdyno_worker.program import shapes
 
 
 def convolution(site, x, weight, bias=None):
@@ -42,37 +43,45 @@ def max_pool(site, x):
     return pool(x)
 
 
-def may_tie(node, nodes, shapes):
+def may_tie(pool, program):
     """Whether windows of a max pool may hold equal values, because an earlier one put a value in several places.
 
     Overlapping windows share some of their maxima. Windows over the very same pixels share all of them, so that even
     a 1x1 convolution, which mixes the channels of a place, makes the same of both places.
     """
-    waiting = [(name, False) for name in node.inputs]
-    while node.op == "max_pool" and waiting:
+    nodes, known = {node.name: node for node in program.nodes}, shapes(program)
+    waiting = [(name, False) for name in pool.inputs]
+    while waiting:
         name, mixed = waiting.pop()
         source = nodes.get(name)
         if source is None:
             continue
-        if source.op == "max_pool" and (_repeats(source, shapes) or not (mixed or _is_disjoint(source))):
+        if source.op == "max_pool" and (_repeats(source, known) or not (mixed or _is_disjoint(source))):
             return True
-        mixes = source.op in ("add", "multiply", "batch_norm", "local_response_norm") or _is_pointwise(source, shapes)
-        if mixes or source.op in ("max_pool", "relu", "tanh", "sigmoid", "scale", "power", "concat"):
+        mixes = source.op == "local_response_norm" or _is_pointwise(source, known)
+        if mixes or _keeps_ties(source, program):
             waiting.extend((name, mixed or mixes) for name in source.inputs)
     return False
+
+
+def _keeps_ties(node, program):
+    """Whether equal values of a channel may stay equal, and a gradient goes back to them."""
+    facts = program.facts[node.op]
+    passes = facts.elementwise and not facts.blocks_gradient
+    return passes or node.op in ("max_pool", "batch_norm", "concat")
 
 
 def _is_disjoint(pool):
     return all(size <= stride for size, stride in zip(pool.attributes["kernel"], pool.attributes["strides"]))
 
 
-def _is_pointwise(node, shapes):
-    return node.op == "convolution" and tuple(shapes[node.inputs[1]][2:]) == (1, 1)
+def _is_pointwise(node, known):
+    return node.op == "convolution" and tuple(known[node.inputs[1]][2:]) == (1, 1)
 
 
-def _repeats(pool, shapes):
+def _repeats(pool, known):
     """Whether two windows in a row, cut off at the edges, cover the same pixels."""
-    for axis in axes_of(pool, shapes):
+    for axis in axes_of(pool, known):
         windows = list(zip(*edges(axis)))
         if len(set(windows)) < len(windows):
             return True
