@@ -59,16 +59,17 @@ def test_a_changed_network_is_measured_anew(netdyno, tmp_path):
     assert "1 runs to make" in netdyno(*cell).stderr
 
 
-def test_two_measurements_at_once_are_refused(netdyno, suite):
+def test_two_measurements_at_once_are_refused_whatever_their_home(netdyno, suite, tmp_path):
     netdyno.script(b7=0.01)
     slow = ("run", "--framework", "scripted", "--network", "lenet", "--batch", "7", "--seconds", "5")
     process = subprocess.Popen(netdyno.command(*slow), env=netdyno.environment, stderr=subprocess.DEVNULL)
     _wait_until(lambda: any((netdyno.home / "runs").glob("*/rank0/events.jsonl")))
+    netdyno.environment["NETDYNO_HOME"] = str(tmp_path / "another home")
     refused = netdyno("run", suite)
     process.kill()
     process.wait()
     assert refused.returncode == 2
-    assert "another measurement in process" in refused.stderr
+    assert f"another measurement in process {process.pid}" in refused.stderr
 
 
 def test_ctrl_c_ends_the_worker_and_keeps_what_was_finished(netdyno, suite):

@@ -22,7 +22,7 @@ from netdyno.protocol.event_log import read_bounded
 from netdyno.protocol.request import Request
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record
-from netdyno.results.store import Store
+from netdyno.results.store import Basis, Store
 from netdyno.runtime.folders import RunFolders
 from netdyno.runtime.observer import Observer, Step
 from netdyno.runtime.standby import Ready, Standby, may_stand_by
@@ -35,6 +35,7 @@ from netdyno.workloads.probe import Choice, earlier_choice
 from netdyno.workloads.workload import SYNTHETIC, Job, RunFacts
 
 FACTS = "run.json"  # in a run's folder
+RECOVERED = "recovered (what else ran meanwhile is not known)"  # a flag
 MOST_FACTS_BYTES = 16 * 1024 * 1024
 
 
@@ -70,6 +71,18 @@ class Campaign:
             gpus=gpus,
         )
 
+    def basis(self, cell: Cell) -> Basis:
+        """What all runs of a series of the cell share; the records of a run say it."""
+        settings = self.settings
+        always = {"seconds": settings.seconds, "target": settings.target, "published_steps": settings.published_steps}
+        known = {"framework": self.interpreters[cell.framework].version, "evaluate_every": self.evaluate_every}
+        return {
+            "graph": digest(self.bench.programme(cell)),
+            "worker": self.worker(cell).hash,
+            **{name: float(value) for name, value in always.items()},
+            **{name: value for name, value in known.items() if value},
+        }
+
     def surroundings(self, cell: Cell) -> dict[str, object]:
         """What a record of the cell says about the machine and its environment."""
         return {**self.environment, "variables": inherited_variables(find_spec(cell.framework))}
@@ -97,7 +110,7 @@ def carry_out(plan: Plan, campaign: Campaign, observer: Observer[Record]) -> lis
             campaign.store.add_graph(ready.about.graph_digest, wire_text(campaign.bench.programme(run.cell)))
             record = _carry_out_one(ready, campaign, idle_w, _on_poll(ready, following, standby, campaign, observer))
             idle_w = record.readings.get("idle_w", idle_w)
-            campaign.store.add(record)
+            record = campaign.store.add(record)
             campaign.folders.forget()
             observer.ended(record)
             records.append(record)
@@ -132,8 +145,8 @@ def _stored_now(folder: Path, campaign: Campaign) -> Record | None:
     if any(log.last is None for log in ended.logs) or campaign.store.has(folder.name):
         return None
     record = find_workload(facts.cell.workload).record(facts, ended, _now())
-    campaign.store.add(record)
-    return record
+    flags = (*record.flags, RECOVERED) if record.is_measured else record.flags
+    return campaign.store.add(msgspec.structs.replace(record, flags=flags))
 
 
 def _carry_out_one(
@@ -206,15 +219,17 @@ def _describe(run: PlannedRun, campaign: Campaign) -> tuple[Request, RunFacts]:
     )
     request = find_workload(cell.workload).request(job)
     counted = totals(programme)
+    basis = dict(campaign.basis(cell))
     facts = RunFacts(
         cell=cell,
         series=run.series,
         number=run.number,
         machine=campaign.machine,
         target=settings.target,
-        graph_digest=digest(programme),
+        graph_digest=str(basis.pop("graph")),
         graph_identity=identity(programme),
-        worker_hash=worker.hash,
+        worker_hash=str(basis.pop("worker")),
+        basis=basis,
         item=entry.item,
         ranks=request.ranks,
         environment=campaign.surroundings(cell),

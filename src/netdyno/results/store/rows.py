@@ -16,7 +16,7 @@ from netdyno.results.proof import Proof
 from netdyno.results.record import Evaluation, Record, Sample
 
 SAMPLES = ("samples", "warmup")
-MAPPINGS = ("readings", "absent", "trace", "versions", "settings", "environment", "cost")
+MAPPINGS = ("readings", "absent", "trace", "versions", "settings", "environment", "cost", "basis")
 JSON_FIELDS = (*SAMPLES, "figures", "curve", "flags", *MAPPINGS)
 FLOATS = ("build_s", "first_step_s", "loss_first", "loss_last")
 PLAIN = tuple(field.name for field in fields(Record) if field.name not in ("cell", *JSON_FIELDS))
@@ -53,7 +53,7 @@ def from_row(row: Mapping[str, Any]) -> Record:
             flags=tuple(row["flags"]),
             figures={name: Figure(**figure) for name, figure in row["figures"].items()},
             **{name: row[name] for name in PLAIN},
-            **{name: row[name] for name in MAPPINGS},
+            **{name: row[name] or {} for name in MAPPINGS},
         )
     except (NetdynoError, TypeError) as error:
         hint = "It may come from a newer netdyno: upgrade this one."

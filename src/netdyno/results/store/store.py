@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from itertools import count
 from typing import Any, Self
 
+from msgspec import structs
 from sqlalchemy import Connection, Engine, Integer, Row, Table, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -23,6 +25,10 @@ FILTERS = (*FIELDS, "series", "outcome")
 LARGEST = 2**63 - 1  # whole number a database compares with
 
 
+Basis = Mapping[str, str | int | float]
+"""What all runs of a series share: graph, worker, the framework's version, how they were measured."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
     """What a plan needs to know of a run that has ended."""
@@ -30,7 +36,7 @@ class Finished:
     series: int
     number: int
     outcome: str
-    graph_digest: str
+    basis: Basis
     took_s: float
 
 
@@ -41,15 +47,23 @@ class Store:
         self._engine = engine
         self._place = place
 
-    def add(self, record: Record) -> None:
-        """Keep a record: on disk when this returns. Adding the same one again changes nothing."""
+    def add(self, record: Record) -> Record:
+        """Keep a record: on disk when this returns. Adding the same one again changes nothing.
+
+        Where another run has its number already, as when two homes of a machine measured the same cell, it goes into
+        the first later series that lacks the number. Returned as it is kept.
+        """
         row = to_row(record)
         with explained(self._place):
-            try:
-                with writing(self._engine) as connection:
-                    connection.execute(insert(RUNS), row)
-            except IntegrityError as error:
-                self._accept_if_same(row, error)
+            while True:
+                try:
+                    with writing(self._engine) as connection:
+                        connection.execute(insert(RUNS), row)
+                    return structs.replace(record, series=row["series"])
+                except IntegrityError as error:
+                    if self._is_kept(row, error):
+                        return record
+                    row["series"] = self._series_without(row, error)
 
     def records(self, where: Mapping[str, str | int] | None = None, machine: str | None = None) -> list[Record]:
         """Those whose cell fields, series and outcome are as `where` says, oldest first."""
@@ -64,7 +78,8 @@ class Store:
 
     def finished(self, machine: str) -> dict[str, list[Finished]]:
         """Which runs have ended there, whatever their outcome: by cell key, oldest first, without their samples."""
-        names = ("cell_key", "series", "number", "outcome", "graph_digest", "started_at", "ended_at")
+        times = ("started_at", "ended_at")
+        names = ("cell_key", "series", "number", "outcome", "graph_digest", "worker_hash", "basis", *times)
         query = select(*(RUNS.c[name] for name in names)).where(RUNS.c.machine == machine)
         found: dict[str, list[Finished]] = {}
         with self.connection() as connection:
@@ -148,20 +163,25 @@ class Store:
             connection.execute(delete(table).where(*same))
             connection.execute(insert(table), row)
 
-    def _accept_if_same(self, row: Mapping[str, Any], error: IntegrityError) -> None:
+    def _is_kept(self, row: Mapping[str, Any], error: IntegrityError) -> bool:
+        """Whether the same record is there already; another one of its id is an error."""
         with self._engine.connect() as connection:
             kept = connection.execute(select(RUNS).where(RUNS.c.id == row["id"])).mappings().first()
-            # Text, because NaN is not equal to itself.
-            if kept is not None and repr(to_row(from_row(dict(kept)))) == repr(dict(row)):
-                return
-            if kept is not None:
-                raise NetdynoError(f"record {row['id']} is kept already, with other content.") from error
-            same_run = [RUNS.c[name] == row[name] for name in ("machine", "cell_key", "series", "number")]
-            other = connection.execute(select(RUNS.c.id).where(*same_run)).scalar()
-        if other is None:
+        if kept is None:
+            return False
+        own = [dict(one, series=0) for one in (to_row(from_row(dict(kept))), row)]  # it may have been moved
+        if repr(own[0]) != repr(own[1]):  # text, because NaN is not equal to itself
+            raise NetdynoError(f"record {row['id']} is kept already, with other content.") from error
+        return True
+
+    def _series_without(self, row: Mapping[str, Any], error: IntegrityError) -> int:
+        """The first series after the row's own that has no run of its number."""
+        same = [RUNS.c[name] == row[name] for name in ("machine", "cell_key", "number")]
+        with self._engine.connect() as connection:
+            taken = set(connection.execute(select(RUNS.c.series).where(*same)).scalars())
+        if row["series"] not in taken:  # something else is wrong with it
             raise error
-        run = f"run {row['number']} of series {row['series']} of {row['cell_key']} on {row['machine']}"
-        raise NetdynoError(f"record {row['id']} repeats record {other}: both are {run}.") from error
+        return next(series for series in count(int(row["series"]) + 1) if series not in taken)
 
 
 @contextmanager
@@ -197,6 +217,6 @@ def _finished(row: Row[Any]) -> Finished:
         series=row.series,
         number=row.number,
         outcome=row.outcome,
-        graph_digest=row.graph_digest,
+        basis={"graph": row.graph_digest, "worker": row.worker_hash, **(row.basis or {})},
         took_s=took.total_seconds(),
     )

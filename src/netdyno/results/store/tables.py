@@ -77,6 +77,7 @@ RUNS = Table(
     *_json("trace"),  # {reading: [[seconds, value], ...], ...}
     *_texts("graph_digest", "graph_identity", "weights_digest", "worker_hash", "netdyno_version"),
     *_json("versions", "settings", "environment", "cost"),
+    Column("basis", JSON),  # what all runs of a series share; NULL in records of before it was kept
     UniqueConstraint("machine", "cell_key", "series", "number", name="runs_one_of_each"),
     Index("runs_by_network", "network", "dataset", "framework"),
     Index("runs_by_framework", "framework"),
