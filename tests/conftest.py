@@ -33,7 +33,7 @@ class Netdyno:
         )
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "netdyno.cli.main", *arguments]
+        return [sys.executable, "-m", "netdyno", *arguments]
 
     def json(self, *arguments: str) -> Any:
         done = self(*arguments, "--json")

@@ -15,7 +15,7 @@ CELLS = [
     )
     for batch in range(1, 9)
 ]  # fmt: skip
-PLAIN = Renewal(again=False, retry=False, bases=dict.fromkeys(CELLS, {"graph": "d", "seconds": 10.0}))
+PLAIN = Renewal(again=False, retry=False, bases={cell: {"graph": "d", "seconds": 10.0} for cell in CELLS})
 SETTINGS = Settings(runs=3)
 
 

@@ -1,4 +1,4 @@
-"""One measurement at a time on a machine, whoever starts it and whatever home it has: two would measure each other."""
+"""One measurement at a time on a machine, whoever starts it, from whatever home: two would measure each other."""
 
 import fcntl
 import os
