@@ -1,6 +1,6 @@
 """What a cell's runs come to: its figures with their intervals, and a verdict on how far to trust them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -150,7 +150,7 @@ def _verdict(records: Sequence[Record], measured: Sequence[Record]) -> str:
 
 def _differences(measured: Sequence[Record]) -> list[str]:
     """What a series should share and does not: figures over different things say little."""
-    shared = {
+    shared: dict[str, list[Hashable]] = {
         "graphs": [record.graph_digest for record in measured],
         "workers": [record.worker_hash for record in measured],
         "versions": [_versions(record) for record in measured],

@@ -1,14 +1,15 @@
 """The records, graphs, proofs and limits of one database: what is added, and how it is found."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import count
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from msgspec import structs
-from sqlalchemy import Connection, Engine, Integer, Row, Table, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Integer, Table, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from netdyno.errors import NetdynoError, unknown
@@ -18,13 +19,15 @@ from netdyno.results.proof import Proof
 from netdyno.results.record import Record
 from netdyno.results.store.location import Place
 from netdyno.results.store.problems import explained
-from netdyno.results.store.rows import from_row, proof_from_row, proof_to_row, to_row
+from netdyno.results.store.rows import Unreadable, from_row, limit_from_row, proof_from_row, proof_to_row, to_row
 from netdyno.results.store.tables import GRAPHS, LIMITS, PROOFS, RUNS
 
 FILTERS = (*FIELDS, "series", "outcome")
+LOG = logging.getLogger(__name__)  # without any set-up, Python writes warnings to stderr
 LARGEST = 2**63 - 1  # whole number a database compares with
 
 
+T = TypeVar("T")
 Basis = Mapping[str, str | int | float]
 """What all runs of a series share: graph, worker, the framework's version, how they were measured."""
 
@@ -46,6 +49,7 @@ class Store:
     def __init__(self, engine: Engine, place: Place) -> None:
         self._engine = engine
         self._place = place
+        self._unreadable: list[str] = []
 
     def add(self, record: Record) -> Record:
         """Keep a record: on disk when this returns. Adding the same one again changes nothing.
@@ -74,7 +78,7 @@ class Store:
             query = query.where(RUNS.c.machine == machine)
         with self.connection() as connection:
             rows = connection.execute(query).mappings().all()
-        return [from_row(dict(row)) for row in rows]
+        return list(self.read(rows, from_row))
 
     def finished(self, machine: str) -> dict[str, list[Finished]]:
         """Which runs have ended there, whatever their outcome: by cell key, oldest first, without their samples."""
@@ -84,7 +88,8 @@ class Store:
         found: dict[str, list[Finished]] = {}
         with self.connection() as connection:
             for row in connection.execute(query.order_by(RUNS.c.started_at, RUNS.c.id)):
-                found.setdefault(row.cell_key, []).append(_finished(row))
+                for run in self.read([row._mapping], _finished):
+                    found.setdefault(row.cell_key, []).append(run)
         return found
 
     def add_proof(self, proof: Proof) -> None:
@@ -97,7 +102,7 @@ class Store:
         if machine is not None:
             query = query.where(PROOFS.c.machine == machine)
         with self.connection() as connection:
-            return [proof_from_row(dict(row)) for row in connection.execute(query).mappings()]
+            return list(self.read(connection.execute(query).mappings(), proof_from_row))
 
     def add_limit(self, limit: Limit) -> None:
         """Keep what is known of a largest batch in place of what was known of the same versions before."""
@@ -108,7 +113,7 @@ class Store:
         query = select(LIMITS).where(LIMITS.c.machine == machine, LIMITS.c.cell_key == cell_key)
         with self.connection() as connection:
             row = connection.execute(query.order_by(LIMITS.c.found_at.desc())).mappings().first()
-        return None if row is None else Limit(**row)
+        return next(self.read([row] if row else [], limit_from_row), None)
 
     def add_graph(self, digest: str, wire: str) -> None:
         """Keep a graph as a worker gets it, once."""
@@ -125,6 +130,14 @@ class Store:
         """The graph of that digest in its wire form, JSON; None where it is not kept."""
         with self.connection() as connection:
             return connection.execute(select(GRAPHS.c.wire).where(GRAPHS.c.digest == digest)).scalar()
+
+    def read(self, rows: Iterable[Any], made: Callable[[Any], T]) -> Iterator[T]:
+        """What is in the rows, without those that cannot be read: they are counted, and named when it is closed."""
+        for row in rows:
+            try:
+                yield made(row)
+            except Unreadable as error:
+                self._unreadable.append(str(error))
 
     def leave_behind(self, failed: Sequence[Record]) -> int:
         """Move the other runs of the failed ones' series to a new one, in which these can be repeated; its number."""
@@ -150,6 +163,16 @@ class Store:
 
     def close(self) -> None:
         self._engine.dispose()
+        if unreadable := list(dict.fromkeys(self._unreadable)):
+            count = f"{len(unreadable)} rows cannot" if len(unreadable) > 1 else "1 row cannot"
+            first = unreadable[0].rstrip(".")
+            LOG.warning(
+                "%s: %s be read and are left out (of a newer netdyno, or damaged). First: %s.",
+                self._place.shown,
+                count,
+                first,
+            )
+            self._unreadable.clear()
 
     def __enter__(self) -> Self:
         return self
@@ -211,12 +234,16 @@ def _comparable(name: str, value: str | int) -> str | int:
     return number
 
 
-def _finished(row: Row[Any]) -> Finished:
-    took = datetime.fromisoformat(row.ended_at) - datetime.fromisoformat(row.started_at)
+def _finished(row: Mapping[str, Any]) -> Finished:
+    try:
+        took = datetime.fromisoformat(row["ended_at"]) - datetime.fromisoformat(row["started_at"])
+        basis = {"graph": row["graph_digest"], "worker": row["worker_hash"], **(row["basis"] or {})}
+    except (TypeError, ValueError) as error:
+        raise Unreadable(f"a run of {row['cell_key']} cannot be read: {error}") from error
     return Finished(
-        series=row.series,
-        number=row.number,
-        outcome=row.outcome,
-        basis={"graph": row.graph_digest, "worker": row.worker_hash, **(row.basis or {})},
+        series=row["series"],
+        number=row["number"],
+        outcome=row["outcome"],
+        basis=basis,
         took_s=took.total_seconds(),
     )

@@ -39,8 +39,16 @@ class AnyFloat(TypeDecorator[float]):
             return None
         return lambda value: "nan" if value is not None and isnan(value) else value
 
-    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], float | None]:
-        return lambda value: None if value is None else float(value)
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
+        return _float_if_one
+
+
+def _float_if_one(value: Any) -> Any:
+    """Whatever else somebody put there is refused with its row, not for the whole query."""
+    try:
+        return None if value is None else float(value)
+    except (TypeError, ValueError):
+        return value
 
 
 def _texts(*names: str) -> list[Column[Any]]:
