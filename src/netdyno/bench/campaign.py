@@ -24,6 +24,7 @@ from netdyno.results.cell import Cell
 from netdyno.results.record import Record
 from netdyno.results.store import Basis, Store
 from netdyno.runtime.folders import RunFolders
+from netdyno.runtime.judge import FAILED, broken
 from netdyno.runtime.observer import Observer, Step
 from netdyno.runtime.standby import Ready, Standby, may_stand_by
 from netdyno.runtime.task import Task, finished
@@ -35,6 +36,18 @@ from netdyno.workloads.probe import Choice, earlier_choice
 from netdyno.workloads.workload import SYNTHETIC, Job, RunFacts
 
 FACTS = "run.json"  # in a run's folder
+IDENTITY = (
+    "id",
+    "cell",
+    "machine",
+    "series",
+    "number",
+    "started_at",
+    "ended_at",
+    "graph_digest",
+    "worker_hash",
+    "basis",
+)
 RECOVERED = "recovered (what else ran meanwhile is not known)"  # a flag
 MOST_FACTS_BYTES = 16 * 1024 * 1024
 
@@ -144,7 +157,7 @@ def _stored_now(folder: Path, campaign: Campaign) -> Record | None:
     ended = finished(folder, Ending(exit_codes=(0,) * facts.ranks))
     if any(log.last is None for log in ended.logs) or campaign.store.has(folder.name):
         return None
-    record = find_workload(facts.cell.workload).record(facts, ended, _now())
+    record = _storable(find_workload(facts.cell.workload).record(facts, ended, _now()))
     flags = (*record.flags, RECOVERED) if record.is_measured else record.flags
     return campaign.store.add(msgspec.structs.replace(record, flags=flags))
 
@@ -160,7 +173,16 @@ def _carry_out_one(
         group = ready.begin()
         monitor.watch(group.pids)
         ended = task.watch(group, on_poll)
-    return find_workload(facts.cell.workload).record(facts, ended, _now())
+    return _storable(find_workload(facts.cell.workload).record(facts, ended, _now()))
+
+
+def _storable(record: Record) -> Record:
+    """The record if it is as records must be; else a failed one, with what the worker reported wrongly."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(record), Record)
+    except msgspec.ValidationError as error:
+        kept = {name: getattr(record, name) for name in IDENTITY}
+        return Record(**kept, outcome=FAILED, reason=broken(str(error)[:300]).reason)
 
 
 def _on_poll(
