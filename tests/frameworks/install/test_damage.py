@@ -80,7 +80,7 @@ def test_another_file_under_the_same_version_is_refused(tiny: Spec, offline: Pat
     (environment / MARKER).unlink()
     with zipfile.ZipFile(next(offline.glob("*.whl")), "a") as wheel:
         wheel.writestr("surprise.py", "")
-    with pytest.raises(NetdynoError, match="not the one that was installed before.*frameworks remove tiny"):
+    with pytest.raises(NetdynoError, match=r"not the one that was installed before.*frameworks remove tiny"):
         install(tiny, report=lambda _: None)
 
 

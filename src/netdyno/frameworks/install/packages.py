@@ -154,7 +154,7 @@ def _reported_hashes(report: Path) -> dict[str, str]:
         items = json.loads(report.read_bytes())["install"]
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    found = {}
+    found: dict[str, str] = {}
     for item in items:
         sha256 = item.get("download_info", {}).get("archive_info", {}).get("hashes", {}).get("sha256")
         if sha256:
