@@ -66,7 +66,7 @@ def proof_to_row(proof: Proof) -> dict[str, Any]:
 def proof_from_row(row: Mapping[str, Any]) -> Proof:
     """The proof in a row, likewise."""
     try:
-        return msgspec.convert({**row, **{name: row[name] or "" for name in PROOF_TEXTS}}, Proof)
+        return msgspec.convert({**_plain(row), **{name: row[name] or "" for name in PROOF_TEXTS}}, Proof)
     except (NetdynoError, ValueError) as error:
         raise Unreadable(f"a proof of {str(row['framework'])[:200]} cannot be read: {error}") from error
 
@@ -74,7 +74,7 @@ def proof_from_row(row: Mapping[str, Any]) -> Proof:
 def limit_from_row(row: Mapping[str, Any]) -> Limit:
     """The limit in a row, likewise."""
     try:
-        return msgspec.convert(dict(row), Limit)
+        return msgspec.convert(_plain(row), Limit)
     except (NetdynoError, ValueError) as error:
         raise Unreadable(f"a largest batch cannot be read: {error}") from error
 
@@ -120,6 +120,11 @@ def _cell_columns(cell: Cell) -> Mapping[str, Any]:
 def _cell(columns: tuple[Any, ...]) -> Cell:
     values = dict(zip(FIELDS, columns, strict=True))
     return msgspec.convert({**values, "options": tuple(json.loads(values["options"]).items())}, Cell)
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """With keys that are plain texts: the database's own are of a subclass, which msgspec does not take."""
+    return {str(name): value for name, value in row.items()}
 
 
 def _storable(value: object) -> object:
