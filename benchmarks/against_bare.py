@@ -256,7 +256,7 @@ def every_framework() -> list[str]:
 def report_harness_cost() -> bool:
     """Seconds per step of the adapter that does nothing: all that is left is netdyno."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "netdyno.cli.main", "--store", f"{folder}/results.sqlite"]
+        command = [sys.executable, "-m", "netdyno", "--store", f"{folder}/results.sqlite"]
         cell = ["--framework", "null", "--network", "lenet", "--batch", "1", "--seconds", "2"]
         subprocess.run([*command, "run", *cell], check=True, capture_output=True)
         told = subprocess.run([*command, "results", "--json"], check=True, capture_output=True).stdout

@@ -190,7 +190,7 @@ def largest() -> bool:
 
 
 def netdyno(*arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", "netdyno.cli.main", *arguments], check=False)
+    subprocess.run([sys.executable, "-m", "netdyno", *arguments], check=False)
 
 
 def options() -> list[str]:

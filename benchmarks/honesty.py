@@ -76,7 +76,7 @@ def borrowed_from(a: str, b: str) -> tuple[str, str]:
 
 
 def netdyno(folder: str, *arguments: str) -> str:
-    command = [sys.executable, "-m", "netdyno.cli.main", "--store", f"{folder}/results.sqlite", *arguments]
+    command = [sys.executable, "-m", "netdyno", "--store", f"{folder}/results.sqlite", *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, "NETDYNO_SPECS": str(TWINS)}, check=False
     )

@@ -89,7 +89,7 @@ def tell(results: list[Result]) -> None:
 
 def netdyno(variables: dict[str, str], *arguments: str) -> None:
     say("netdyno " + " ".join(arguments))
-    command = [sys.executable, "-m", "netdyno.cli.main", *arguments]
+    command = [sys.executable, "-m", "netdyno", *arguments]
     subprocess.run(command, env={**os.environ, **variables}, check=True)
 
 

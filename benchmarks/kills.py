@@ -79,7 +79,7 @@ def processes_left(folder: str) -> list[int]:
 
 def start(folder: str, suite: Path) -> "subprocess.Popen[bytes]":
     environment = {**os.environ, "NETDYNO_HOME": folder, "NETDYNO_STORE": f"{folder}/results.sqlite"}
-    command = [sys.executable, "-m", "netdyno.cli.main", "run", str(suite)]
+    command = [sys.executable, "-m", "netdyno", "run", str(suite)]
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

@@ -185,7 +185,7 @@ def trace(random: np.random.Generator) -> dict[str, list[list[float]]]:
 
 def built(store: Path, page: Path) -> tuple[float, float]:
     """Seconds and mebibytes of `netdyno report` in a process of its own."""
-    command = [sys.executable, "-m", "netdyno.cli.main", "--store", str(store), "report", "-o", str(page)]
+    command = [sys.executable, "-m", "netdyno", "--store", str(store), "report", "-o", str(page)]
     start = time.monotonic()
     process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)

@@ -33,7 +33,7 @@ class Netdyno:
         )
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "netdyno.cli.main", *arguments]
+        return [sys.executable, "-m", "netdyno", *arguments]
 
     def json(self, *arguments: str) -> Any:
         done = self(*arguments, "--json")
@@ -45,9 +45,15 @@ class Netdyno:
         self.environment["NETDYNO_SCRIPT"] = json.dumps({key[1:]: what for key, what in behaviours.items()})
 
 
+@pytest.fixture(autouse=True)
+def own_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests measure side by side, which users must not."""
+    monkeypatch.setenv("NETDYNO_LOCK", str(tmp_path / "lock"))
+
+
 @pytest.fixture
 def netdyno(tmp_path: Path) -> Iterator[Netdyno]:
     home = tmp_path / "home"
-    own = {"NETDYNO_HOME": str(home), "NETDYNO_SPECS": str(SCRIPTED)}
+    own = {"NETDYNO_HOME": str(home), "NETDYNO_SPECS": str(SCRIPTED), "NETDYNO_LOCK": str(tmp_path / "lock")}
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("NETDYNO_")}
     return Netdyno(home=home, environment={**inherited, **own})

@@ -15,12 +15,12 @@ CELLS = [
     )
     for batch in range(1, 9)
 ]  # fmt: skip
-PLAIN = Renewal(again=False, retry=False, digests=dict.fromkeys(CELLS, "d"))
+PLAIN = Renewal(again=False, retry=False, bases={cell: {"graph": "d", "seconds": 10.0} for cell in CELLS})
 SETTINGS = Settings(runs=3)
 
 
-def _done(series, number, outcome="measured", digest="d"):
-    return Finished(series=series, number=number, outcome=outcome, graph_digest=digest, took_s=4.0)
+def _done(series, number, outcome="measured", **basis):
+    return Finished(series=series, number=number, outcome=outcome, basis={"graph": "d", **basis}, took_s=4.0)
 
 
 def _history(*finished):
@@ -70,9 +70,18 @@ def test_retry_starts_a_new_series_of_what_failed_and_leaves_the_rest():
     assert _of_first(make_plan(CELLS, SETTINGS, _history(*unsupported), retry)) == []
 
 
-def test_another_graph_under_the_same_name_is_measured_anew():
-    stale = [_done(1, number, digest="old") for number in (1, 2, 3)]
-    assert _of_first(make_plan(CELLS, SETTINGS, _history(*stale), PLAIN)) == [(2, 1), (2, 2), (2, 3)]
+def test_a_series_has_one_graph_and_one_way_of_measuring():
+    for basis in ({"graph": "old"}, {"seconds": 1.0}):
+        stale = [_done(1, number, **basis) for number in (1, 2)]
+        plan = make_plan(CELLS, SETTINGS, _history(*stale), PLAIN)
+        assert _of_first(plan) == [(2, 1), (2, 2), (2, 3)]
+        assert plan.renewed == dict.fromkeys(basis, 1)
+
+
+def test_what_an_old_run_does_not_say_is_no_difference():
+    plan = make_plan(CELLS, SETTINGS, _history(_done(1, 1), _done(1, 2, framework="2.0")), PLAIN)
+    assert _of_first(plan) == [(1, 3)]
+    assert plan.renewed == {}
 
 
 def test_more_runs_continue_the_series():

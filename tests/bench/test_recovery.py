@@ -88,3 +88,41 @@ def test_a_pointer_that_leads_elsewhere_is_not_followed(tmp_path):
     (pointer,) = tmp_path.glob("in-flight-*")
     pointer.write_text("../../etc")
     assert folders.set_aside().folder is None
+
+
+def test_a_recovered_run_says_so(netdyno, crashed):
+    crashed()
+    netdyno(*CELL)
+    (result,) = netdyno.json("results")
+    assert "recovered (what else ran meanwhile is not known)" in result["verdict"]
+
+
+def test_a_run_that_another_home_repeated_is_kept_beside_it(netdyno, tmp_path):
+    """Killed before its run was stored; another home measured the cell; then the first home goes on."""
+    store = str(tmp_path / "shared.sqlite")
+    first = (*("--store", store), *CELL)
+    assert netdyno(*first).returncode == 0
+    (folder,) = (netdyno.home / "runs").iterdir()
+    os.unlink(store)
+    netdyno.environment["NETDYNO_HOME"] = str(tmp_path / "other home")
+    assert netdyno(*first).returncode == 0
+    netdyno.environment["NETDYNO_HOME"] = str(netdyno.home)
+    RunFolders(home=netdyno.home, store_name=store).point_at(folder)
+    done = netdyno(*first)
+    assert done.returncode == 0
+    assert "Recovered a finished run" in done.stderr
+    shown = netdyno.json("--store", store, "results", "--every-series")
+    assert [result["runs"] for result in shown] == [1, 1]
+
+
+def test_a_relative_store_is_the_one_of_the_folder_where_the_run_began(netdyno, tmp_path):
+    here, there = tmp_path / "a", tmp_path / "b"
+    here.mkdir()
+    there.mkdir()
+    cell = ("--store", "mine.sqlite", *CELL)
+    assert netdyno(*cell, cwd=here).returncode == 0
+    (folder,) = (netdyno.home / "runs").iterdir()
+    (here / "mine.sqlite").unlink()
+    RunFolders(home=netdyno.home, store_name=str(here / "mine.sqlite")).point_at(folder)
+    assert "ecovered" not in netdyno(*cell, cwd=there).stderr
+    assert "Recovered a finished run" in netdyno(*cell, cwd=here).stderr

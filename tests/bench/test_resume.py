@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from tests.conftest import hear_ctrl_c
 
@@ -59,16 +60,17 @@ def test_a_changed_network_is_measured_anew(netdyno, tmp_path):
     assert "1 runs to make" in netdyno(*cell).stderr
 
 
-def test_two_measurements_at_once_are_refused(netdyno, suite):
+def test_two_measurements_at_once_are_refused_whatever_their_home(netdyno, suite, tmp_path):
     netdyno.script(b7=0.01)
     slow = ("run", "--framework", "scripted", "--network", "lenet", "--batch", "7", "--seconds", "5")
     process = subprocess.Popen(netdyno.command(*slow), env=netdyno.environment, stderr=subprocess.DEVNULL)
     _wait_until(lambda: any((netdyno.home / "runs").glob("*/rank0/events.jsonl")))
+    netdyno.environment["NETDYNO_HOME"] = str(tmp_path / "another home")
     refused = netdyno("run", suite)
     process.kill()
     process.wait()
     assert refused.returncode == 2
-    assert "another measurement in process" in refused.stderr
+    assert f"another measurement in process {process.pid}" in refused.stderr
 
 
 def test_ctrl_c_ends_the_worker_and_keeps_what_was_finished(netdyno, suite):
@@ -89,11 +91,66 @@ def test_ctrl_c_ends_the_worker_and_keeps_what_was_finished(netdyno, suite):
     assert _runs(netdyno) == 12
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_term_and_hangup_end_a_run_as_ctrl_c_does(netdyno, number):
+    netdyno.script(b7=0.01)
+    cell = ("run", "--framework", "scripted", "--network", "lenet", "--batch", "7", "--seconds", "60")
+    process = subprocess.Popen(netdyno.command(*cell), env=netdyno.environment, stderr=subprocess.PIPE, text=True)
+    _wait_until(lambda: any((netdyno.home / "runs").glob("*/rank0/events.jsonl")))
+    workers = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+    process.send_signal(number)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "the same command continues" in said
+    assert not any(psutil.pid_exists(pid) for pid in workers)
+
+
+@pytest.mark.parametrize("delay_s", [0.02, 0.05, 0.1, 0.2, 0.4])
+def test_ctrl_c_during_start_up_is_one_line(netdyno, delay_s):
+    process = subprocess.Popen(
+        netdyno.command("results"), env=netdyno.environment, stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c
+    )
+    time.sleep(delay_s)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    if "netdyno" in said:  # else Python itself was not up yet, or the command had ended
+        assert "Traceback" not in said
+        assert len(said.splitlines()) == 1
+
+
+def test_netdyno_killed_just_after_a_worker_started_leaves_no_process(netdyno):
+    netdyno.script(b7=0.01)
+    cell = ("run", "--framework", "scripted", "--network", "lenet", "--batch", "7", "--seconds", "60")
+    for place in range(8):
+        process = subprocess.Popen(netdyno.command(*cell), env=netdyno.environment, stderr=subprocess.DEVNULL)
+        started = _wait_until(lambda host=process: _children(host))
+        time.sleep(0.025 * place)
+        started += _children(process)
+        process.kill()
+        process.wait()
+        _wait_until(lambda pids=started: not any(map(_is_running, pids)))
+
+
+def _children(process):
+    try:
+        return [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+    except psutil.Error:
+        return []
+
+
+def _is_running(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
 def _wait_until(holds):
     deadline = time.monotonic() + 60
-    while not holds():
+    while not (found := holds()):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+    return found
 
 
 def _runs(netdyno):

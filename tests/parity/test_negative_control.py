@@ -23,7 +23,7 @@ def verified():
     candidate_for(read_spec(SPECS / f"{NAME}.toml"), "compiled")
     options = ["--framework", NAME, "--network", "alexnet/imagenet", "--json"]
     return subprocess.run(
-        [sys.executable, "-m", "netdyno.cli.main", "verify", *options],
+        [sys.executable, "-m", "netdyno", "verify", *options],
         env={**os.environ, "NETDYNO_SPECS": str(SPECS)},
         capture_output=True,
         text=True,

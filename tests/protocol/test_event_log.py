@@ -48,9 +48,10 @@ def test_fields_that_nobody_knows_are_left_out():
         ({**SAMPLE, "steps": True}, "line 2 of its events, field 'steps': expected `int`, got `bool`"),
         ({**SAMPLE, "steps": 0}, "line 2 of its events, field 'steps': expected `int` >= 1"),
         ({**SAMPLE, "steps": 10**30}, "field 'steps'"),
-        ({**SAMPLE, "seconds": -1}, "line 2 of its events, field 'seconds': expected `float` > 0.0"),
+        ({**SAMPLE, "seconds": -1}, "line 2 of its events, field 'seconds': expected `float` >= 1e-09"),
         ('{"event": "sample", "at": 1, "steps": 1, "seconds": 1e999}', "field 'seconds': number out of range"),
         ({"event": "memory", "at": 1, "host_peak_bytes": "x"}, "field 'host_peak_bytes': expected `int | null`"),
+        ({**HELLO, "versions": {"x": "1\x1b[31m"}}, "field 'versions[...]': expected `str` matching regex"),
         ({"event": "failed", "at": 1, "reason": "x" * 20_000}, "field 'reason': expected `str` of length <= 10000"),
     ],
 )
@@ -61,6 +62,10 @@ def test_a_bad_event_is_a_complaint_that_names_line_and_field(line, complaint):
     assert complaint in log.complaint
     assert len(log.complaint) < 400
     assert [type(event) for event in log.events] == [Hello]
+
+
+def test_a_flood_of_small_events_is_refused():
+    assert "over 100,000 events" in parse_events(b"{}\n" * 100_001).complaint
 
 
 def test_integers_of_five_thousand_digits_are_refused_quickly():

@@ -1,6 +1,7 @@
 """A result says how fast, of how many runs, and what is wrong with it."""
 
 import json
+from typing import Any
 
 import pytest
 from tests.results.samples import make_cell, make_record, make_result, make_samples
@@ -40,6 +41,22 @@ def test_a_verdict_counts_the_runs_it_concerns(flags: list[tuple[str, ...]], ver
 def test_runs_whose_medians_are_over_5_percent_apart_differ() -> None:
     assert make_result([GOOD, [0.106] * 10]).verdict == "runs differ"
     assert make_result([GOOD, [0.104] * 10]).verdict == "steady"
+
+
+@pytest.mark.parametrize(
+    ("fields", "verdict"),
+    [
+        ({"graph_digest": "other"}, "different graphs (2)"),
+        ({"worker_hash": "other"}, "different workers (2)"),
+        ({"versions": {"alpha": "1.1"}}, "different versions (2)"),
+        ({"basis": {"seconds": 1.0}}, "different settings (2)"),
+    ],
+)
+def test_runs_of_different_things_are_never_called_steady(fields: dict[str, Any], verdict: str) -> None:
+    same: dict[str, Any] = {"samples": make_samples(GOOD), "versions": {"alpha": "1.0"}, "basis": {"seconds": 10.0}}
+    records = [make_record(number=1, **same), make_record(number=2, **same), make_record(number=3, **(same | fields))]
+    assert results_of(records)[0].verdict == verdict
+    assert results_of(records[:2])[0].verdict == "steady"
 
 
 def test_too_few_blocks_for_an_interval_are_said() -> None:

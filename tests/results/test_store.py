@@ -47,12 +47,14 @@ def test_the_same_id_with_other_content_is_refused(location: str) -> None:
         assert store.records() == [make_record()]
 
 
-def test_the_same_run_under_another_id_is_refused(location: str) -> None:
+def test_a_run_whose_number_is_taken_goes_into_a_later_series(location: str) -> None:
     with open_store(location) as store:
         store.add(make_record())
-        with pytest.raises(NetdynoError, match="record other repeats record here-1-1: both are run 1 of series 1"):
-            store.add(make_record(id="other"))
-        assert [record.id for record in store.records()] == ["here-1-1"]
+        store.add(make_record(series=2, id="second"))
+        kept = store.add(make_record(id="other"))
+        assert kept.series == 3
+        assert store.add(make_record(id="other")).id == "other"  # once more changes nothing
+        assert {record.id: record.series for record in store.records()} == {"here-1-1": 1, "second": 2, "other": 3}
 
 
 def test_records_are_found_by_cell_fields_series_outcome_and_machine(location: str) -> None:

@@ -21,7 +21,15 @@ CELL = ("--framework", "scripted", "--network", "lenet", "--batch", "7")
         ("old protocol", "failed", "protocol 0, not 2"),
         ("two last words", "failed", "it said 2 last words"),
         ("done at once", "failed", "done without measuring"),
-        ("impossible sample", "failed", "line 2 of its events, field 'seconds': expected `float` > 0"),
+        ("impossible sample", "failed", "line 2 of its events, field 'seconds': expected `float` >= 1e-09"),
+        ("not a number", "failed", "line 2 of its events is not an event"),
+        ("text for bytes", "failed", "field 'host_peak_bytes': expected `int | null`"),
+        ("huge number", "failed", "field 'host_peak_bytes'"),
+        ("true for steps", "failed", "field 'steps': expected `int`, got `bool`"),
+        ("terminal commands", "failed", "field 'versions[...]': expected `str` matching regex"),
+        ("fifo", "failed", "expected a regular file"),
+        ("device", "failed", "events cannot be read"),
+        ("flood events", "failed", "it wrote over 64 MiB of events"),
         ("out of memory", "out of memory", "wanted 12 GiB"),
         ("device out of memory", "out of memory", "Device out of memory"),
         ("killed", "crashed", "SIGKILL"),
@@ -31,7 +39,7 @@ CELL = ("--framework", "scripted", "--network", "lenet", "--batch", "7")
 )
 def test_every_misbehaviour_has_its_outcome_and_reason(netdyno, behaviour, outcome, reason):
     netdyno.script(b7=behaviour)
-    done = netdyno("run", *CELL, *QUICK)
+    done = netdyno("run", *CELL, *QUICK, "--deadline", "10")
     assert "Traceback" not in done.stderr
     (result,) = netdyno.json("results")
     assert (result["outcome"], result["figures"]) == (outcome, {})

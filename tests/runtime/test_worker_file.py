@@ -4,11 +4,13 @@ import json
 import os
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from netdyno.runtime.worker_file import pack_worker, worker_hash
+from netdyno.errors import NetdynoError
+from netdyno.runtime.worker_file import check_worker, is_intact, pack_worker, worker_hash
 
 ROOT = Path(__file__).parents[2]
 PYTHONS = ("3.6", "3.11", "3.12", "3.13")
@@ -26,6 +28,36 @@ def test_a_packed_worker_is_not_packed_again(tmp_path):
     path = pack_worker(tmp_path)
     before = path.stat().st_mtime_ns
     assert pack_worker(tmp_path).stat().st_mtime_ns == before
+
+
+def _truncated(path):
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def _replaced(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("__main__.py", "print('not the worker')")
+
+
+def _with_one_more_file(path):
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("numpy/__init__.py", "")
+
+
+@pytest.mark.parametrize("spoil", [_truncated, _replaced, _with_one_more_file, Path.unlink])
+def test_a_packed_worker_that_was_changed_is_packed_again_before_it_starts(tmp_path, spoil):
+    path = pack_worker(tmp_path)
+    genuine = path.read_bytes()
+    spoil(path)
+    assert not is_intact(path)
+    check_worker(path)
+    assert path.read_bytes() == genuine
+
+
+def test_a_changed_worker_of_another_netdyno_is_not_started(tmp_path):
+    path = pack_worker(tmp_path).rename(tmp_path / f"worker-{'0' * 16}.pyz")
+    with pytest.raises(NetdynoError, match="was changed"):
+        check_worker(path)
 
 
 @pytest.fixture(params=PYTHONS)

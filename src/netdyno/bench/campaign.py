@@ -22,8 +22,9 @@ from netdyno.protocol.event_log import read_bounded
 from netdyno.protocol.request import Request
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record
-from netdyno.results.store import Store
+from netdyno.results.store import Basis, Store
 from netdyno.runtime.folders import RunFolders
+from netdyno.runtime.judge import FAILED, broken
 from netdyno.runtime.observer import Observer, Step
 from netdyno.runtime.standby import Ready, Standby, may_stand_by
 from netdyno.runtime.task import Task, finished
@@ -35,6 +36,19 @@ from netdyno.workloads.probe import Choice, earlier_choice
 from netdyno.workloads.workload import SYNTHETIC, Job, RunFacts
 
 FACTS = "run.json"  # in a run's folder
+IDENTITY = (
+    "id",
+    "cell",
+    "machine",
+    "series",
+    "number",
+    "started_at",
+    "ended_at",
+    "graph_digest",
+    "worker_hash",
+    "basis",
+)
+RECOVERED = "recovered (what else ran meanwhile is not known)"  # a flag
 MOST_FACTS_BYTES = 16 * 1024 * 1024
 
 
@@ -70,6 +84,18 @@ class Campaign:
             gpus=gpus,
         )
 
+    def basis(self, cell: Cell) -> Basis:
+        """What all runs of a series of the cell share; the records of a run say it."""
+        settings = self.settings
+        always = {"seconds": settings.seconds, "target": settings.target, "published_steps": settings.published_steps}
+        known = {"framework": self.interpreters[cell.framework].version, "evaluate_every": self.evaluate_every}
+        return {
+            "graph": digest(self.bench.programme(cell)),
+            "worker": self.worker(cell).hash,
+            **{name: float(value) for name, value in always.items()},
+            **{name: value for name, value in known.items() if value},
+        }
+
     def surroundings(self, cell: Cell) -> dict[str, object]:
         """What a record of the cell says about the machine and its environment."""
         return {**self.environment, "variables": inherited_variables(find_spec(cell.framework))}
@@ -97,7 +123,7 @@ def carry_out(plan: Plan, campaign: Campaign, observer: Observer[Record]) -> lis
             campaign.store.add_graph(ready.about.graph_digest, wire_text(campaign.bench.programme(run.cell)))
             record = _carry_out_one(ready, campaign, idle_w, _on_poll(ready, following, standby, campaign, observer))
             idle_w = record.readings.get("idle_w", idle_w)
-            campaign.store.add(record)
+            record = campaign.store.add(record)
             campaign.folders.forget()
             observer.ended(record)
             records.append(record)
@@ -131,9 +157,9 @@ def _stored_now(folder: Path, campaign: Campaign) -> Record | None:
     ended = finished(folder, Ending(exit_codes=(0,) * facts.ranks))
     if any(log.last is None for log in ended.logs) or campaign.store.has(folder.name):
         return None
-    record = find_workload(facts.cell.workload).record(facts, ended, _now())
-    campaign.store.add(record)
-    return record
+    record = _storable(find_workload(facts.cell.workload).record(facts, ended, _now()))
+    flags = (*record.flags, RECOVERED) if record.is_measured else record.flags
+    return campaign.store.add(msgspec.structs.replace(record, flags=flags))
 
 
 def _carry_out_one(
@@ -147,7 +173,16 @@ def _carry_out_one(
         group = ready.begin()
         monitor.watch(group.pids)
         ended = task.watch(group, on_poll)
-    return find_workload(facts.cell.workload).record(facts, ended, _now())
+    return _storable(find_workload(facts.cell.workload).record(facts, ended, _now()))
+
+
+def _storable(record: Record) -> Record:
+    """The record if it is as records must be; else a failed one, with what the worker reported wrongly."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(record), Record)
+    except msgspec.ValidationError as error:
+        kept = {name: getattr(record, name) for name in IDENTITY}
+        return Record(**kept, outcome=FAILED, reason=broken(str(error)[:300]).reason)
 
 
 def _on_poll(
@@ -206,15 +241,17 @@ def _describe(run: PlannedRun, campaign: Campaign) -> tuple[Request, RunFacts]:
     )
     request = find_workload(cell.workload).request(job)
     counted = totals(programme)
+    basis = dict(campaign.basis(cell))
     facts = RunFacts(
         cell=cell,
         series=run.series,
         number=run.number,
         machine=campaign.machine,
         target=settings.target,
-        graph_digest=digest(programme),
+        graph_digest=str(basis.pop("graph")),
         graph_identity=identity(programme),
-        worker_hash=worker.hash,
+        worker_hash=str(basis.pop("worker")),
+        basis=basis,
         item=entry.item,
         ranks=request.ranks,
         environment=campaign.surroundings(cell),

@@ -20,12 +20,13 @@ from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Given, Interpreter, find_interpreter
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import find_spec
-from netdyno.graph.wire import digest
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record
 from netdyno.results.result import Result, results_of
 from netdyno.results.store import open_store
-from netdyno.runtime.folders import RunFolders, only_measurement
+from netdyno.results.store.location import read_location
+from netdyno.runtime.folders import RunFolders
+from netdyno.runtime.machine_lock import only_measurement
 from netdyno.runtime.observer import Observer
 from netdyno.runtime.worker_file import pack_worker
 from netdyno.workloads.inputs import prepare_inputs
@@ -50,8 +51,8 @@ class Session:
 
     def plan(self, *, again: bool = False, retry: bool = False, continued: Mapping[Cell, int] | None = None) -> Plan:
         """The runs that are still to be made."""
-        digests = {cell: digest(self.campaign.bench.programme(cell)) for cell in self.cells}
-        renewal = Renewal(again=again, retry=retry, digests=digests, continued=continued or {})
+        bases = {cell: self.campaign.basis(cell) for cell in self.cells}
+        renewal = Renewal(again=again, retry=retry, bases=bases, continued=continued or {})
         return make_plan(self.cells, self.suite.settings, self._history(), renewal)
 
     def expected(self, plan: Plan) -> Expected:
@@ -94,13 +95,14 @@ def open_session(suite: Suite, place: Place, packed: Progress, *, measures: bool
     interpreters, missing = _interpreters(suite, place.given)
     with ExitStack() as stack:
         if measures:
-            stack.enter_context(only_measurement(home()))
+            stack.enter_context(only_measurement())
         store = stack.enter_context(open_store(place.store))
+        where = read_location(place.store)
         inputs = prepare_inputs(suite.cells, place.bench.entry_of, home(), packed) if measures else {}
         campaign = Campaign(
             bench=place.bench,
             store=store,
-            folders=RunFolders(home=home(), store_name=place.store),
+            folders=RunFolders(home=home(), store_name=str(where.path or where.shown)),
             settings=suite.settings,
             archive=pack_worker(home() / "workers"),
             interpreters=interpreters,

@@ -93,7 +93,3 @@ def _print_error(message: str) -> None:
     from netdyno.report.terminal.console import say_error
 
     say_error(message)
-
-
-if __name__ == "__main__":
-    main()

@@ -50,6 +50,7 @@ from netdyno.report.terminal.threads import thread_tables
 from netdyno.results.proof import unproved_frameworks
 from netdyno.workloads import find_workload
 
+RENEWED = {"framework": "framework version", "worker": "worker (another netdyno)", "graph": "graph"}
 MAX = "max"  # batch: the largest that fits
 
 SuiteArgument = Annotated[str | None, typer.Argument(metavar="[SUITE]", help="TOML file or name of a bundled suite.")]
@@ -184,6 +185,9 @@ def _measure(session: Session, asked: Asked) -> None:
     plan = session.plan(again=asked.again, retry=asked.retry)
     expected = session.expected(plan)
     talk.print(_opening(session.suite.name, len(session.cells), plan, sum(expected.values())))
+    for name, count in plan.renewed.items():
+        cells = f"{count} cell{'s begin' if count > 1 else ' begins'}"
+        talk.print(f"{cells} a new series: not the same {RENEWED.get(name, name)} as in earlier runs.")
     if asked.dry_run:
         data_console().print(_plan_table(plan, expected))
         return

@@ -4,14 +4,14 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.home import home_path
-from netdyno.frameworks.interpreters import probe
+from netdyno.frameworks.interpreters import Probe, probe
 from netdyno.frameworks.spec import Spec, find_spec
 from netdyno.frameworks.versions import fits
 
@@ -25,6 +25,7 @@ class Interpreter:
     path: Path
     origin: str
     module_path: tuple[str, ...] = ()  # folders of modules that are not on the Python's own path
+    version: str = ""  # of the framework's distribution; empty where that is not known
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,12 +77,13 @@ def locate(spec: Spec, given: Given) -> Interpreter | None:
         return given.get(spec.name) or (Interpreter(path=Path(command), origin="current") if command else None)
     if spec.name in given:
         return _checked(spec, given[spec.name])
-    current = Interpreter(path=Path(sys.executable), origin="current")
-    if not _problem(spec, current):
-        return current
-    if spec.requirements and is_complete(spec, environment_of(spec)):
-        return Interpreter(path=python_in(environment_of(spec)), origin="installed")
-    return None
+    problem, version = _problem(spec, Interpreter(path=Path(sys.executable), origin="current"))
+    if not problem:
+        return Interpreter(path=Path(sys.executable), origin="current", version=version)
+    answer = _complete(spec, environment_of(spec)) if spec.requirements else None
+    if answer is None:
+        return None
+    return Interpreter(path=python_in(environment_of(spec)), origin="installed", version=answer.version)
 
 
 def read_given(options: Iterable[str]) -> dict[str, Interpreter]:
@@ -116,10 +118,7 @@ def packages_in(environment: Path) -> Path:
 
 def is_complete(spec: Spec, environment: Path) -> bool:
     """Whether an environment was finished and still contains the framework."""
-    if read_marker(environment) is None or not os.access(python_in(environment), os.X_OK):
-        return False
-    answer = probe(python_in(environment), spec)
-    return answer is not None and answer.has_module
+    return _complete(spec, environment) is not None
 
 
 def read_marker(environment: Path) -> Marker | None:
@@ -135,27 +134,37 @@ def has_nvidia_gpu() -> bool:
     return Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
 
 
+def _complete(spec: Spec, environment: Path) -> Probe | None:
+    """What the Python of a finished environment says of the framework; None if something is missing."""
+    if read_marker(environment) is None or not os.access(python_in(environment), os.X_OK):
+        return None
+    answer = probe(python_in(environment), spec)
+    return answer if answer is not None and answer.has_module else None
+
+
 def _checked(spec: Spec, given: Interpreter) -> Interpreter:
-    if problem := _problem(spec, given):
+    problem, version = _problem(spec, given)
+    if problem:
         raise NetdynoError(f"--python {spec.name}: expected a Python with {spec.title}, received {problem}.")
-    return given
+    return replace(given, version=version)
 
 
-def _problem(spec: Spec, interpreter: Interpreter) -> str:
+def _problem(spec: Spec, interpreter: Interpreter) -> tuple[str, str]:
+    """Why the framework cannot run there, or nothing; and its version."""
     python = interpreter.path
     if not spec.adapter:
-        return f"{python}, for which there is no adapter: {spec.unavailable}"
+        return f"{python}, for which there is no adapter: {spec.unavailable}", ""
     if not python.is_file():
-        return f"{python}, which is no file"
+        return f"{python}, which is no file", ""
     if not os.access(python, os.X_OK):
-        return f"{python}, which is not executable"
+        return f"{python}, which is not executable", ""
     answer = probe(python, spec, interpreter.module_path)
     if answer is None:
-        return f"{python}, which does not answer as a Python 3 does"
+        return f"{python}, which does not answer as a Python 3 does", ""
     if not answer.has_module:
-        return f"{python}, which has no module '{answer.missing}'"
+        return f"{python}, which has no module '{answer.missing}'", ""
     # A framework that is on no index has no metadata with its version.
     version_known = answer.version or not spec.unavailable
     if version_known and not fits(answer.version, spec.versions):
-        return f"{python} with {spec.distribution} {answer.version or 'unknown'}, not {spec.versions}"
-    return "" if answer.has_numpy else f"{python}, which has no numpy"
+        return f"{python} with {spec.distribution} {answer.version or 'unknown'}, not {spec.versions}", ""
+    return "" if answer.has_numpy else f"{python}, which has no numpy", answer.version

@@ -6,12 +6,20 @@ from pathlib import Path
 
 from netdyno.errors import NetdynoError
 
+OWNER_ONLY = 0o700
+
 
 def home() -> Path:
-    """The home folder, created if missing; an error if it is not writable."""
+    """The home folder, created for its owner alone if missing; an error if it is not writable.
+
+    Workers are run from it: where nobody chose another folder, others are shut out of an older one too.
+    """
     folder = home_path()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=OWNER_ONLY, exist_ok=True)
+        if "NETDYNO_HOME" not in os.environ and folder.stat().st_mode & 0o077:
+            folder.chmod(OWNER_ONLY)
     except OSError as error:
         raise _unwritable(folder, error.strerror or str(error)) from error
     if not os.access(folder, os.W_OK | os.X_OK):

@@ -14,6 +14,7 @@ from netdyno.protocol.fields import PROTOCOL
 
 EVENTS = "events.jsonl"  # in a rank's folder
 MOST_BYTES = 64 * 1024 * 1024  # of events: a worker that writes more is broken
+MOST_EVENTS = 100_000  # likewise; a record holds no more samples
 LONGEST_LINE = 256 * 1024  # of a last word: its reason and its traceback are shorter
 LAST_WORDS = get_args(LastWord)
 _DECODER = msgspec.json.Decoder(AnyEvent)
@@ -55,7 +56,10 @@ def read_events(path: Path) -> EventLog:
 def parse_events(data: bytes) -> EventLog:
     """The log in the bytes of an events file."""
     events: list[AnyEvent] = []
-    for number, line in enumerate(data.split(b"\n")[:-1], 1):  # what follows the last line break is not a whole line
+    lines = data.split(b"\n")[:-1]  # what follows the last line break is not a whole line
+    if len(lines) > MOST_EVENTS:
+        return EventLog(complaint=f"it wrote over {MOST_EVENTS:,} events")
+    for number, line in enumerate(lines, 1):
         try:
             events.append(_DECODER.decode(line))
         except (msgspec.DecodeError, RecursionError) as error:

@@ -39,7 +39,7 @@ class Hello(Event, frozen=True, kw_only=True):
     """The adapter is imported."""
 
     protocol: Count
-    versions: Annotated[dict[Name, Text], Meta(max_length=200)]
+    versions: Annotated[dict[Name, Name], Meta(max_length=200)]
     worker: Name = ""
     python: Name = ""
     pid: Count | None = None
@@ -72,7 +72,7 @@ class Warmup(Event, frozen=True, kw_only=True):
     """The warm-up has ended, because it was steady or at its cap; blocks are (steps, seconds)."""
 
     steady: bool
-    blocks: Annotated[list[tuple[Positive, Duration]], Meta(max_length=1_000_000)] = []
+    blocks: Annotated[list[tuple[Positive, Duration]], Meta(max_length=100_000)] = []
 
 
 class Sample(Event, frozen=True, kw_only=True):

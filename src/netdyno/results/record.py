@@ -126,6 +126,8 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     settings: Settings = field(default_factory=dict)  # what the adapter chose: layout and such
     environment: Environment = field(default_factory=dict)
     cost: Annotated[Mapping[Name, Number], Meta(max_length=1000)] = field(default_factory=dict)  # the graph's totals
+    # What all runs of a series share beside graph and worker: the framework's version, how it was measured.
+    basis: Annotated[Mapping[Name, Name | Number], Meta(max_length=100)] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.outcome not in OUTCOMES:

@@ -1,6 +1,6 @@
 """What a cell's runs come to: its figures with their intervals, and a verdict on how far to trust them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -138,7 +138,7 @@ def _outcome(measured: Sequence[Record]) -> str:
 def _verdict(records: Sequence[Record], measured: Sequence[Record]) -> str:
     if not measured:
         return NOT_MEASURED
-    complaints = _flags(measured)
+    complaints = [*_differences(measured), *_flags(measured)]
     if _spread(measured) > LARGEST_SPREAD:
         complaints.append("runs differ")
     if len(measured) == 1:
@@ -146,6 +146,21 @@ def _verdict(records: Sequence[Record], measured: Sequence[Record]) -> str:
     if len(measured) < len(records):
         complaints.append(f"{len(measured)} of {len(records)} measured")
     return ", ".join(complaints) or STEADY
+
+
+def _differences(measured: Sequence[Record]) -> list[str]:
+    """What a series should share and does not: figures over different things say little."""
+    shared: dict[str, list[Hashable]] = {
+        "graphs": [record.graph_digest for record in measured],
+        "workers": [record.worker_hash for record in measured],
+        "versions": [_versions(record) for record in measured],
+        "settings": [repr(sorted(record.basis.items())) for record in measured if record.basis],
+    }
+    return [f"different {name} ({len(set(found))})" for name, found in shared.items() if len(set(found)) > 1]
+
+
+def _versions(record: Record) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(record.versions.items()))
 
 
 def _flags(measured: Sequence[Record]) -> list[str]:

@@ -1,16 +1,11 @@
 """What is on disk of a run: its folder, and a pointer to the run in flight that a killed netdyno leaves behind."""
 
-import fcntl
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-
-from netdyno.errors import NetdynoError
 
 ATTEMPTS = 3  # at looking into a run that was in flight, before it is left alone for good
 
@@ -86,23 +81,3 @@ def write_atomically(path: Path, text: str) -> None:
     temporary = path.with_name(f"{path.name}.{os.getpid()}.making")
     temporary.write_text(text, encoding="utf-8")
     os.replace(temporary, path)
-
-
-@contextmanager
-def only_measurement(home: Path) -> Iterator[None]:
-    """One measurement at a time: two would measure each other. The lock goes with the process."""
-    path = home / "measuring.lock"
-    with path.open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            holder = file.read().strip() or "unknown"
-            raise NetdynoError(
-                f"expected an idle machine, received another measurement in process {holder}.",
-                hint="Wait for it to end: two at once would measure each other.",
-            ) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        yield

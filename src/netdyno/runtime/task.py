@@ -15,6 +15,7 @@ from netdyno.runtime.judge import Verdict, judge
 from netdyno.runtime.launchers.local import REQUEST, start_rank
 from netdyno.runtime.watch import Ending, watch
 from netdyno.runtime.worker import Worker, worker_variables
+from netdyno.runtime.worker_file import check_worker
 
 
 def nothing() -> None:
@@ -64,6 +65,8 @@ class Task:
 
     def start(self, *, hold: bool = False) -> Group:
         """Start every rank; if one does not start, those before it are ended."""
+        if self.worker.program is None:
+            check_worker(self.worker.archive)
         ranks = []
         try:
             for rank in range(self.request.ranks):

@@ -5,6 +5,8 @@ import importlib.util
 import os
 import tempfile
 import zipfile
+import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from netdyno.errors import NetdynoError
@@ -25,16 +27,33 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes whenever they are packed
 
 
 def pack_worker(folder: Path) -> Path:
-    """`folder/worker-HASH.pyz`, made if it is not there; two processes may ask at once."""
+    """`folder/worker-HASH.pyz`, made if it is not there or not what its name says; two processes may ask at once."""
     files = source_files()
-    path = folder / f"worker-{_hash(files)}.pyz"
-    if not path.exists():
+    path = folder / f"worker-{_hash(files.items())}.pyz"
+    if not is_intact(path):
         folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=".making")
         os.close(handle)
         _write(Path(temporary), files)
         os.replace(temporary, path)
     return path
+
+
+def check_worker(path: Path) -> None:
+    """Before it is started: a packed worker that was damaged or replaced is packed again."""
+    if not is_intact(path) and pack_worker(path.parent) != path:
+        raise NetdynoError(
+            f"'{path}' was changed, and the installed netdyno has another worker.", hint="Run the command again."
+        )
+
+
+def is_intact(path: Path) -> bool:
+    """Whether a packed worker holds what the hash in its name was made of."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _hash([(entry.filename, archive.read(entry)) for entry in archive.infolist()]) == worker_hash(path)
+    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
+        return False
 
 
 def worker_hash(path: Path) -> str:
@@ -52,9 +71,9 @@ def source_files() -> dict[str, bytes]:
     return {"__main__.py": ENTRY.encode(), **dict(sorted(files.items()))}
 
 
-def _hash(files: dict[str, bytes]) -> str:
+def _hash(files: Iterable[tuple[str, bytes]]) -> str:
     content = hashlib.sha256()
-    for name, data in files.items():
+    for name, data in files:
         content.update(f"{name}\0{len(data)}\0".encode() + data)
     return content.hexdigest()[:16]
 

@@ -149,6 +149,7 @@ def record_of(facts: RunFacts, finished: Finished, ended_at: str) -> Record:
         graph_digest=facts.graph_digest,
         graph_identity=facts.graph_identity,
         worker_hash=facts.worker_hash,
+        basis=facts.basis,
         netdyno_version=__version__,
     )
 

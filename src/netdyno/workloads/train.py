@@ -146,6 +146,7 @@ def record_of(facts: RunFacts, finished: Finished, judged: Measured, ended_at: s
         settings={**settings_of(log), **facts.choice},
         environment=facts.environment,
         cost=facts.cost,
+        basis=facts.basis,
     )
 
 

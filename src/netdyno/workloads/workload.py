@@ -47,6 +47,7 @@ class RunFacts:
     ranks: int = 1
     environment: Mapping[str, object] = field(default_factory=dict)
     cost: Mapping[str, int] = field(default_factory=dict)
+    basis: Mapping[str, str | int | float] = field(default_factory=dict)  # what all runs of the series share
     choice: Mapping[str, object] = field(default_factory=dict)  # of an execution, where the fastest was wanted
 
 

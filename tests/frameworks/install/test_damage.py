@@ -2,8 +2,12 @@
 
 import json
 import re
+import zipfile
 from pathlib import Path
 
+import pytest
+
+from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import MARKER, environment_of, is_complete, packages_in
 from netdyno.frameworks.install.damage import find_misfits, first_damaged
 from netdyno.frameworks.install.framework import install, remove
@@ -62,13 +66,22 @@ def test_an_environment_of_a_badly_packed_wheel_is_made_once(tiny: Spec, offline
 def test_the_next_install_repairs_what_is_missing_with_the_versions_of_before(tiny: Spec, offline: Path) -> None:
     environment = install(tiny, report=lambda _: None)
     lock = environment.parent / f"{environment.name}.lock.txt"
-    assert lock.read_text() == "tinyframework==1.0\n"
+    assert re.fullmatch(r"tinyframework==1.0 --hash=sha256:[0-9a-f]{64}\n", lock.read_text())
     (packages_in(environment) / "tinyframework-1.0.dist-info" / "METADATA").unlink()
     said: list[str] = []
     install(tiny, report=said.append)
     assert any("METADATA is missing or changed" in text for text in said)
     assert first_damaged(packages_in(environment)) == ""
-    assert "--constraint" in (environment.parent / f"{environment.name}.log").read_text()
+    assert "--require-hashes" in (environment.parent / f"{environment.name}.log").read_text()
+
+
+def test_another_file_under_the_same_version_is_refused(tiny: Spec, offline: Path) -> None:
+    environment = install(tiny, report=lambda _: None)
+    (environment / MARKER).unlink()
+    with zipfile.ZipFile(next(offline.glob("*.whl")), "a") as wheel:
+        wheel.writestr("surprise.py", "")
+    with pytest.raises(NetdynoError, match=r"not the one that was installed before.*frameworks remove tiny"):
+        install(tiny, report=lambda _: None)
 
 
 def test_what_is_removed_is_gone_with_its_log_and_its_lock(tiny: Spec, offline: Path) -> None:

@@ -108,6 +108,43 @@ def _impossible_sample():
     _say(event="sample", at=0.0, steps=1, seconds=-1.0)
 
 
+def _not_a_number():
+    _write('{"event": "sample", "at": 0.0, "steps": 1, "seconds": NaN}\n')
+
+
+def _text_for_bytes():
+    _say(event="memory", at=0.0, host_peak_bytes="x")
+
+
+def _huge_number():
+    _write('{"event": "memory", "at": 0.0, "host_peak_bytes": %s}\n' % ("9" * 5000))
+
+
+def _true_for_steps():
+    _say(event="sample", at=0.0, steps=True, seconds=1.0)
+
+
+def _terminal_commands():
+    _say(event="hello", at=0.0, protocol=2, versions={"x": "\x1b[31m"})
+
+
+def _fifo():
+    os.unlink(sys.argv[2])
+    os.mkfifo(sys.argv[2])
+    time.sleep(3600)
+
+
+def _device():
+    os.unlink(sys.argv[2])
+    os.symlink("/dev/zero", sys.argv[2])
+    time.sleep(3600)
+
+
+def _write(text):
+    with open(sys.argv[2], "a") as file:
+        file.write(text)
+
+
 def _out_of_memory():
     raise MemoryError("wanted 12 GiB")
 
@@ -166,6 +203,13 @@ BEHAVIOURS = {
     "two last words": _two_last_words,
     "done at once": _done_at_once,
     "impossible sample": _impossible_sample,
+    "not a number": _not_a_number,
+    "text for bytes": _text_for_bytes,
+    "huge number": _huge_number,
+    "true for steps": _true_for_steps,
+    "terminal commands": _terminal_commands,
+    "fifo": _fifo,
+    "device": _device,
     "out of memory": _out_of_memory,
     "device out of memory": _device_out_of_memory,
     "killed": _killed,

@@ -14,14 +14,18 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import python_in
 from netdyno.frameworks.spec import Spec
 
 TICK_S = 1.0
 OLD_PIP = 21
+REPORTING_PIP = (22, 2)  # from this one on pip reports which files it installed, with their hashes
 NEWER_PIP = "pip==21.3.1"
 PAUSES_S = (2.0, 10.0)  # between attempts of an interrupted download
+HASH = " --hash=sha256:"
 QUIETLY = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")
 INDEX_LIMIT_S = 3.0
 
@@ -47,6 +51,11 @@ class Work:
         return self.environment.parent / (self.environment.name + ".lock.txt")
 
     @property
+    def files(self) -> Path:
+        """Which files pip installed, as it reported them."""
+        return self.temporary / "report.json"
+
+    @property
     def temporary(self) -> Path:
         """For downloads and unpacking; inside the environment, so that it is wiped together with it."""
         return self.environment / "tmp"
@@ -68,37 +77,49 @@ def make_venv(work: Work, python: Path) -> list[str]:
 
 def renew_pip(work: Work, pip: Sequence[str]) -> None:
     """Replace a pip from before 2021, which cannot read current wheels, by the last one for Python 3.6."""
-    done = subprocess.run([*pip, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
-    version = re.search(rb"^pip (\d+)", done.stdout)
-    if version is None or int(version[1]) >= OLD_PIP:
+    version = pip_version(pip)
+    if not version or version[0] >= OLD_PIP:
         return
     work.temporary.mkdir(exist_ok=True)
     if run_logged(work, [*pip, "install", *QUIETLY, NEWER_PIP]) != 0:
         work.report(f"{work.spec.name}: pip could not be renewed; trying with the old one")
 
 
+def pip_version(pip: Sequence[str]) -> tuple[int, int] | None:
+    """Such as (23, 2); None where pip does not say."""
+    done = subprocess.run([*pip, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+    found = re.search(rb"^pip (\d+)\.(\d+)", done.stdout)
+    return (int(found[1]), int(found[2])) if found else None
+
+
 def install_packages(work: Work, pip: Sequence[str]) -> str:
     """Install the pins; returns the extra index that was used, empty if none."""
     pins, index = work.spec.pins(work.gpu), work.spec.index(work.gpu)
-    command = [*pip, "install", *QUIETLY, *pins]
     work.temporary.mkdir(exist_ok=True)
+    version = pip_version(pip)
+    report = ["--report", str(work.files)] if version and version >= REPORTING_PIP else []
+    command = [*pip, "install", *QUIETLY, *report]
     if index and not is_reachable(index):
         work.report(f"{work.spec.name}: {index} cannot be reached; the default index may have larger builds")
         index = ""
     for extra in dict.fromkeys((index, "")):
-        if _install_from(work, [*command, *(("--extra-index-url", extra) if extra else ())]):
+        if _install_from(work, [*command, *(("--extra-index-url", extra) if extra else ())], pins):
             return extra
         if extra:
             work.report(f"{work.spec.name}: failed with {extra}; trying the default index alone")
     raise failure(work, "pip could not install " + " ".join(pins))
 
 
-def _install_from(work: Work, command: Sequence[str]) -> bool:
-    """Install with the versions of an earlier resolution, else resolve again; retry an interrupted download."""
-    if work.lock.exists() and run_logged(work, [*command, "--constraint", str(work.lock)]) == 0:
-        return True
+def _install_from(work: Work, command: Sequence[str], pins: Sequence[str]) -> bool:
+    """Install what an earlier resolution found, else resolve again; retry an interrupted download."""
+    if work.lock.exists():
+        if run_logged(work, [*command, *_locked(work.lock, pins)]) == 0:
+            return True
+        if "DO NOT MATCH THE HASHES" in _last_output(work.log.read_text(encoding="utf-8", errors="replace")):
+            hint = f"If that is meant: netdyno frameworks remove {work.spec.name}, then install it again."
+            raise failure(work, "a file of the index is not the one that was installed before", hint=hint)
     for pause_s in (*PAUSES_S, None):
-        if run_logged(work, command) == 0:
+        if run_logged(work, [*command, *pins]) == 0:
             return True
         if pause_s is None or not _is_temporary(work.log):
             return False
@@ -107,10 +128,38 @@ def _install_from(work: Work, command: Sequence[str]) -> bool:
     return False
 
 
+def _locked(lock: Path, pins: Sequence[str]) -> list[str]:
+    """What pip is asked for again: the very same files where their hashes are known, else the same versions."""
+    if HASH in lock.read_text(encoding="utf-8"):
+        return ["--no-deps", "--require-hashes", "--requirement", str(lock)]
+    return [*pins, "--constraint", str(lock)]
+
+
 def write_lock(work: Work, versions: dict[str, str]) -> None:
-    """Store what the pins were resolved to: the same environment made again gets the same versions."""
-    lines = [f"{name}=={version}" for name, version in sorted(versions.items()) if name not in ("pip", "setuptools")]
+    """Store what the pins were resolved to: the same environment made again gets the same versions, and the same
+    files where pip reported them."""
+    wanted = {name: version for name, version in sorted(versions.items()) if name not in ("pip", "setuptools")}
+    hashes = _reported_hashes(work.files)
+    if all(canonicalize_name(name) in hashes for name in wanted):
+        wanted = {name: version for name, version in sorted(versions.items()) if canonicalize_name(name) in hashes}
+        lines = [f"{name}=={version}{HASH}{hashes[canonicalize_name(name)]}" for name, version in wanted.items()]
+    else:
+        lines = [f"{name}=={version}" for name, version in wanted.items()]
     work.lock.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _reported_hashes(report: Path) -> dict[str, str]:
+    """{distribution: SHA-256 of its file}, as far as pip reported them."""
+    try:
+        items = json.loads(report.read_bytes())["install"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    found: dict[str, str] = {}
+    for item in items:
+        sha256 = item.get("download_info", {}).get("archive_info", {}).get("hashes", {}).get("sha256")
+        if sha256:
+            found[canonicalize_name(item["metadata"]["name"])] = sha256
+    return found
 
 
 def installed_versions(pip: Sequence[str]) -> dict[str, str]:

@@ -59,7 +59,7 @@ def runs_by_cell(store: Store, *, of: str = "", without: str = "", whole: bool =
         ids = [row.id for row in connection.execute(query)]
         for some in in_batches(ids):
             rows = _rows_with(connection, columns, some)
-            yield from (from_row(rows[id_] | left_out) for id_ in some)
+            yield from store.read((rows[id_] | left_out for id_ in some), from_row)
 
 
 def rows_with(store: Store, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -90,7 +90,7 @@ def figure_names(store: Store) -> list[str]:
     names: dict[str, None] = {}
     with store.connection() as connection:
         for row in connection.execute(select(RUNS.c.figures)):
-            names |= dict.fromkeys(row.figures)
+            names |= dict.fromkeys(row.figures if isinstance(row.figures, dict) else ())
     return list(names)
 
 

@@ -1,7 +1,7 @@
 """How a record becomes a row of the database, and comes back the same."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from math import isfinite
 from typing import Any
@@ -11,12 +11,12 @@ from msgspec.structs import fields
 
 from netdyno.errors import NetdynoError
 from netdyno.results.cell import FIELDS, Cell
-from netdyno.results.figure import Figure
+from netdyno.results.limit import Limit
 from netdyno.results.proof import Proof
-from netdyno.results.record import Evaluation, Record, Sample
+from netdyno.results.record import Record
 
 SAMPLES = ("samples", "warmup")
-MAPPINGS = ("readings", "absent", "trace", "versions", "settings", "environment", "cost")
+MAPPINGS = ("readings", "absent", "trace", "versions", "settings", "environment", "cost", "basis")
 JSON_FIELDS = (*SAMPLES, "figures", "curve", "flags", *MAPPINGS)
 FLOATS = ("build_s", "first_step_s", "loss_first", "loss_last")
 PLAIN = tuple(field.name for field in fields(Record) if field.name not in ("cell", *JSON_FIELDS))
@@ -42,22 +42,20 @@ def row_of_checked(record: Record) -> dict[str, Any]:
     return row | {name: dict(getattr(record, name)) for name in MAPPINGS}
 
 
+class Unreadable(NetdynoError):
+    """A row that is not what this netdyno writes: damaged, edited, or of a newer one."""
+
+
 def from_row(row: Mapping[str, Any]) -> Record:
-    """The record in a row. Raises for a cell that this netdyno does not know."""
+    """The record in a row, checked as an import is. Raises Unreadable."""
     try:
-        return Record(
-            cell=_cell(tuple(row[name] for name in FIELDS)),
-            samples=_samples(row["samples"]),
-            warmup=_samples(row["warmup"]),
-            curve=tuple(Evaluation(**unnamed_floats(point)) for point in row["curve"]),
-            flags=tuple(row["flags"]),
-            figures={name: Figure(**figure) for name, figure in row["figures"].items()},
-            **{name: row[name] for name in PLAIN},
-            **{name: row[name] for name in MAPPINGS},
-        )
-    except (NetdynoError, TypeError) as error:
-        hint = "It may come from a newer netdyno: upgrade this one."
-        raise NetdynoError(f"record {row['id']} cannot be read: {error}", hint=hint) from error
+        plain = {name: row[name] for name in PLAIN} | {name: row[name] or {} for name in MAPPINGS}
+        plain |= {name: [{"steps": steps, "seconds": s} for steps, s in row[name]] for name in SAMPLES}
+        plain["curve"] = [unnamed_floats(point) for point in row["curve"]]
+        plain |= {"flags": row["flags"], "figures": row["figures"], "cell": _cell(tuple(row[n] for n in FIELDS))}
+        return msgspec.convert(plain, Record)
+    except (NetdynoError, TypeError, ValueError, AttributeError) as error:  # msgspec's own errors are ValueErrors
+        raise Unreadable(f"record {str(row['id'])[:200]} cannot be read: {error}") from error
 
 
 def proof_to_row(proof: Proof) -> dict[str, Any]:
@@ -66,8 +64,19 @@ def proof_to_row(proof: Proof) -> dict[str, Any]:
 
 
 def proof_from_row(row: Mapping[str, Any]) -> Proof:
-    """The proof in a row."""
-    return Proof(**{**row, **{name: row[name] or "" for name in PROOF_TEXTS}})
+    """The proof in a row, likewise."""
+    try:
+        return msgspec.convert({**_plain(row), **{name: row[name] or "" for name in PROOF_TEXTS}}, Proof)
+    except (NetdynoError, ValueError) as error:
+        raise Unreadable(f"a proof of {str(row['framework'])[:200]} cannot be read: {error}") from error
+
+
+def limit_from_row(row: Mapping[str, Any]) -> Limit:
+    """The limit in a row, likewise."""
+    try:
+        return msgspec.convert(_plain(row), Limit)
+    except (NetdynoError, ValueError) as error:
+        raise Unreadable(f"a largest batch cannot be read: {error}") from error
 
 
 def named_floats(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,11 +92,15 @@ def unnamed_floats(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_json(text: str | bytes) -> Any:
-    """JSON as stores hold it: mostly plain, at times with integers of any length."""
+    """JSON as stores hold it: mostly plain, at times with integers of any length. Of what is no JSON, nothing: the
+    row that it is in cannot be read, all others can."""
     try:
         return msgspec.json.decode(text)
     except msgspec.MsgspecError:
-        return json.loads(text)
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return None
 
 
 def write_json(value: Any) -> str:
@@ -106,7 +119,12 @@ def _cell_columns(cell: Cell) -> Mapping[str, Any]:
 @lru_cache(maxsize=100)
 def _cell(columns: tuple[Any, ...]) -> Cell:
     values = dict(zip(FIELDS, columns, strict=True))
-    return Cell(**{**values, "options": json.loads(values["options"])})
+    return msgspec.convert({**values, "options": tuple(json.loads(values["options"]).items())}, Cell)
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """With keys that are plain texts: the database's own are of a subclass, which msgspec does not take."""
+    return {str(name): value for name, value in row.items()}
 
 
 def _storable(value: object) -> object:
@@ -122,10 +140,6 @@ def _as_json(record: Record, name: str, value: object) -> Any:
     except (TypeError, ValueError) as error:
         message = f"record {record.id}: expected {name} to hold what JSON can say, received {error}."
         raise NetdynoError(message) from error
-
-
-def _samples(pairs: Sequence[Sequence[Any]]) -> tuple[Sample, ...]:
-    return tuple(Sample(steps=steps, seconds=seconds) for steps, seconds in pairs)
 
 
 _NAMES = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}

@@ -1,12 +1,15 @@
 """The records, graphs, proofs and limits of one database: what is added, and how it is found."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Self
+from itertools import count
+from typing import Any, Self, TypeVar
 
-from sqlalchemy import Connection, Engine, Integer, Row, Table, delete, func, insert, select, update
+from msgspec import structs
+from sqlalchemy import Connection, Engine, Integer, Table, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from netdyno.errors import NetdynoError, unknown
@@ -16,11 +19,17 @@ from netdyno.results.proof import Proof
 from netdyno.results.record import Record
 from netdyno.results.store.location import Place
 from netdyno.results.store.problems import explained
-from netdyno.results.store.rows import from_row, proof_from_row, proof_to_row, to_row
+from netdyno.results.store.rows import Unreadable, from_row, limit_from_row, proof_from_row, proof_to_row, to_row
 from netdyno.results.store.tables import GRAPHS, LIMITS, PROOFS, RUNS
 
 FILTERS = (*FIELDS, "series", "outcome")
+LOG = logging.getLogger(__name__)  # without any set-up, Python writes warnings to stderr
 LARGEST = 2**63 - 1  # whole number a database compares with
+
+
+T = TypeVar("T")
+Basis = Mapping[str, str | int | float]
+"""What all runs of a series share: graph, worker, the framework's version, how they were measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +39,7 @@ class Finished:
     series: int
     number: int
     outcome: str
-    graph_digest: str
+    basis: Basis
     took_s: float
 
 
@@ -40,16 +49,25 @@ class Store:
     def __init__(self, engine: Engine, place: Place) -> None:
         self._engine = engine
         self._place = place
+        self._unreadable: list[str] = []
 
-    def add(self, record: Record) -> None:
-        """Keep a record: on disk when this returns. Adding the same one again changes nothing."""
+    def add(self, record: Record) -> Record:
+        """Keep a record: on disk when this returns. Adding the same one again changes nothing.
+
+        Where another run has its number already, as when two homes of a machine measured the same cell, it goes into
+        the first later series that lacks the number. Returned as it is kept.
+        """
         row = to_row(record)
         with explained(self._place):
-            try:
-                with writing(self._engine) as connection:
-                    connection.execute(insert(RUNS), row)
-            except IntegrityError as error:
-                self._accept_if_same(row, error)
+            while True:
+                try:
+                    with writing(self._engine) as connection:
+                        connection.execute(insert(RUNS), row)
+                    return structs.replace(record, series=row["series"])
+                except IntegrityError as error:
+                    if self._is_kept(row, error):
+                        return record
+                    row["series"] = self._series_without(row, error)
 
     def records(self, where: Mapping[str, str | int] | None = None, machine: str | None = None) -> list[Record]:
         """Those whose cell fields, series and outcome are as `where` says, oldest first."""
@@ -60,16 +78,18 @@ class Store:
             query = query.where(RUNS.c.machine == machine)
         with self.connection() as connection:
             rows = connection.execute(query).mappings().all()
-        return [from_row(dict(row)) for row in rows]
+        return list(self.read(rows, from_row))
 
     def finished(self, machine: str) -> dict[str, list[Finished]]:
         """Which runs have ended there, whatever their outcome: by cell key, oldest first, without their samples."""
-        names = ("cell_key", "series", "number", "outcome", "graph_digest", "started_at", "ended_at")
+        times = ("started_at", "ended_at")
+        names = ("cell_key", "series", "number", "outcome", "graph_digest", "worker_hash", "basis", *times)
         query = select(*(RUNS.c[name] for name in names)).where(RUNS.c.machine == machine)
         found: dict[str, list[Finished]] = {}
         with self.connection() as connection:
             for row in connection.execute(query.order_by(RUNS.c.started_at, RUNS.c.id)):
-                found.setdefault(row.cell_key, []).append(_finished(row))
+                for run in self.read([row._mapping], _finished):
+                    found.setdefault(row.cell_key, []).append(run)
         return found
 
     def add_proof(self, proof: Proof) -> None:
@@ -82,7 +102,7 @@ class Store:
         if machine is not None:
             query = query.where(PROOFS.c.machine == machine)
         with self.connection() as connection:
-            return [proof_from_row(dict(row)) for row in connection.execute(query).mappings()]
+            return list(self.read(connection.execute(query).mappings(), proof_from_row))
 
     def add_limit(self, limit: Limit) -> None:
         """Keep what is known of a largest batch in place of what was known of the same versions before."""
@@ -93,7 +113,7 @@ class Store:
         query = select(LIMITS).where(LIMITS.c.machine == machine, LIMITS.c.cell_key == cell_key)
         with self.connection() as connection:
             row = connection.execute(query.order_by(LIMITS.c.found_at.desc())).mappings().first()
-        return None if row is None else Limit(**row)
+        return next(self.read([row] if row else [], limit_from_row), None)
 
     def add_graph(self, digest: str, wire: str) -> None:
         """Keep a graph as a worker gets it, once."""
@@ -110,6 +130,14 @@ class Store:
         """The graph of that digest in its wire form, JSON; None where it is not kept."""
         with self.connection() as connection:
             return connection.execute(select(GRAPHS.c.wire).where(GRAPHS.c.digest == digest)).scalar()
+
+    def read(self, rows: Iterable[Any], made: Callable[[Any], T]) -> Iterator[T]:
+        """What is in the rows, without those that cannot be read: they are counted, and named when it is closed."""
+        for row in rows:
+            try:
+                yield made(row)
+            except Unreadable as error:
+                self._unreadable.append(str(error))
 
     def leave_behind(self, failed: Sequence[Record]) -> int:
         """Move the other runs of the failed ones' series to a new one, in which these can be repeated; its number."""
@@ -135,6 +163,16 @@ class Store:
 
     def close(self) -> None:
         self._engine.dispose()
+        if unreadable := list(dict.fromkeys(self._unreadable)):
+            count = f"{len(unreadable)} rows cannot" if len(unreadable) > 1 else "1 row cannot"
+            first = unreadable[0].rstrip(".")
+            LOG.warning(
+                "%s: %s be read and are left out (of a newer netdyno, or damaged). First: %s.",
+                self._place.shown,
+                count,
+                first,
+            )
+            self._unreadable.clear()
 
     def __enter__(self) -> Self:
         return self
@@ -148,20 +186,25 @@ class Store:
             connection.execute(delete(table).where(*same))
             connection.execute(insert(table), row)
 
-    def _accept_if_same(self, row: Mapping[str, Any], error: IntegrityError) -> None:
+    def _is_kept(self, row: Mapping[str, Any], error: IntegrityError) -> bool:
+        """Whether the same record is there already; another one of its id is an error."""
         with self._engine.connect() as connection:
             kept = connection.execute(select(RUNS).where(RUNS.c.id == row["id"])).mappings().first()
-            # Text, because NaN is not equal to itself.
-            if kept is not None and repr(to_row(from_row(dict(kept)))) == repr(dict(row)):
-                return
-            if kept is not None:
-                raise NetdynoError(f"record {row['id']} is kept already, with other content.") from error
-            same_run = [RUNS.c[name] == row[name] for name in ("machine", "cell_key", "series", "number")]
-            other = connection.execute(select(RUNS.c.id).where(*same_run)).scalar()
-        if other is None:
+        if kept is None:
+            return False
+        own = [dict(one, series=0) for one in (to_row(from_row(dict(kept))), row)]  # it may have been moved
+        if repr(own[0]) != repr(own[1]):  # text, because NaN is not equal to itself
+            raise NetdynoError(f"record {row['id']} is kept already, with other content.") from error
+        return True
+
+    def _series_without(self, row: Mapping[str, Any], error: IntegrityError) -> int:
+        """The first series after the row's own that has no run of its number."""
+        same = [RUNS.c[name] == row[name] for name in ("machine", "cell_key", "number")]
+        with self._engine.connect() as connection:
+            taken = set(connection.execute(select(RUNS.c.series).where(*same)).scalars())
+        if row["series"] not in taken:  # something else is wrong with it
             raise error
-        run = f"run {row['number']} of series {row['series']} of {row['cell_key']} on {row['machine']}"
-        raise NetdynoError(f"record {row['id']} repeats record {other}: both are {run}.") from error
+        return next(series for series in count(int(row["series"]) + 1) if series not in taken)
 
 
 @contextmanager
@@ -191,12 +234,16 @@ def _comparable(name: str, value: str | int) -> str | int:
     return number
 
 
-def _finished(row: Row[Any]) -> Finished:
-    took = datetime.fromisoformat(row.ended_at) - datetime.fromisoformat(row.started_at)
+def _finished(row: Mapping[str, Any]) -> Finished:
+    try:
+        took = datetime.fromisoformat(row["ended_at"]) - datetime.fromisoformat(row["started_at"])
+        basis = {"graph": row["graph_digest"], "worker": row["worker_hash"], **(row["basis"] or {})}
+    except (TypeError, ValueError) as error:
+        raise Unreadable(f"a run of {row['cell_key']} cannot be read: {error}") from error
     return Finished(
-        series=row.series,
-        number=row.number,
-        outcome=row.outcome,
-        graph_digest=row.graph_digest,
+        series=row["series"],
+        number=row["number"],
+        outcome=row["outcome"],
+        basis=basis,
         took_s=took.total_seconds(),
     )

@@ -39,8 +39,16 @@ class AnyFloat(TypeDecorator[float]):
             return None
         return lambda value: "nan" if value is not None and isnan(value) else value
 
-    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], float | None]:
-        return lambda value: None if value is None else float(value)
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
+        return _float_if_one
+
+
+def _float_if_one(value: Any) -> Any:
+    """Whatever else somebody put there is refused with its row, not for the whole query."""
+    try:
+        return None if value is None else float(value)
+    except (TypeError, ValueError):
+        return value
 
 
 def _texts(*names: str) -> list[Column[Any]]:
@@ -77,6 +85,7 @@ RUNS = Table(
     *_json("trace"),  # {reading: [[seconds, value], ...], ...}
     *_texts("graph_digest", "graph_identity", "weights_digest", "worker_hash", "netdyno_version"),
     *_json("versions", "settings", "environment", "cost"),
+    Column("basis", JSON),  # what all runs of a series share; NULL in records of before it was kept
     UniqueConstraint("machine", "cell_key", "series", "number", name="runs_one_of_each"),
     Index("runs_by_network", "network", "dataset", "framework"),
     Index("runs_by_framework", "framework"),
