@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from netdyno.report.figures import LEARN, LESS, MORE, TRAIN
-from netdyno.results.figure import Estimate
 from netdyno.results.result import Result
 from netdyno.results.words import DASH, number
-
-UNITS = {"bytes": ("MiB", 2.0**-20), "J": ("kJ", 1e-3)}  # stored unit → the one people read, and the factor
+from netdyno.results.words import display_unit as display_unit
+from netdyno.results.words import margin as margin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,11 +154,6 @@ def wording(workload: str, name: str, unit: str, better: str) -> Wording:
     )
 
 
-def display_unit(unit: str) -> tuple[str, float]:
-    """The unit that people read in place of a stored one, and the factor."""
-    return UNITS.get(unit, (unit, 1.0))
-
-
 def wording_of(result: Result) -> Wording:
     """How the main figure of a measured result is shown in the terminal."""
     name = result.headline
@@ -187,13 +181,6 @@ def page_wording(workload: str, name: str, unit: str, better: str) -> Wording:
     if entry is None or not entry.page_unit or not item:
         return found
     return replace(found, unit=entry.page_unit, heading=f"{entry.page_unit}/{item}", scale=entry.page_scale)
-
-
-def margin(estimate: Estimate | None) -> str:
-    """Half the interval in percent of the value, or a dash; `--json` has both ends."""
-    if estimate is None or estimate.low is None or estimate.high is None or not estimate.value:
-        return DASH
-    return f"± {50 * (estimate.high - estimate.low) / estimate.value:.2f} %"
 
 
 def _entry(workload: str, name: str) -> Entry | None:
