@@ -41,10 +41,13 @@ class Bar:
         return bool(known(self.value)) and bool(self.note)
 
 
-def bar_chart(bars: Sequence[Bar], *, title: str, axis: str) -> Chart:
-    """Groups in the given order, in each the frameworks in the order they have everywhere."""
-    groups = dict.fromkeys(bar.group for bar in bars)
-    ordered = {group: sorted((bar for bar in bars if bar.group == group), key=_order) for group in groups}
+def bar_chart(bars: Sequence[Bar], *, title: str, axis: str, least_first: bool = False) -> Chart:
+    """Groups in the given order; in each the largest value first, or the least where less is better, missing ones
+    last."""
+    groups: dict[str, list[Bar]] = {}
+    for bar in bars:
+        groups.setdefault(bar.group, []).append(bar)
+    ordered = {group: sorted(found, key=lambda bar: _order(bar, least_first)) for group, found in groups.items()}
     return _chart(ordered, title, axis)
 
 
@@ -81,8 +84,11 @@ class _Row:
     heading: str = ""
 
 
-def _order(bar: Bar) -> tuple[int, str]:
-    return look(bar.framework).order, bar.shown
+def _order(bar: Bar, least_first: bool) -> tuple[bool, float, int, str]:
+    """Equal values and missing ones in the order that frameworks have everywhere."""
+    values = known(bar.value)
+    signed = [value if least_first else -value for value in values]
+    return not values, *(signed or [0.0]), look(bar.framework).order, bar.shown
 
 
 def _rows(groups: dict[str, list[Bar]]) -> Iterator[_Row]:
