@@ -5,6 +5,7 @@ So a new workload's figures appear in tables, charts and the page without a chan
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from netdyno.report.figures import LEARN, LESS, MORE, TRAIN
 from netdyno.results.result import Result
@@ -49,7 +50,7 @@ ENTRIES: dict[tuple[str, str], Entry] = {
         title="Peak memory",
         meaning="On a GPU the memory of tensors, as the framework counts it; on a CPU that of the whole process."
         " Less is better.",
-        best="Leanest in memory",
+        best="Least memory",
         margin="the next needs {} times its memory",
         is_device=True,
     ),
@@ -62,7 +63,7 @@ ENTRIES: dict[tuple[str, str], Entry] = {
     ("", "energy"): Entry(
         title="Energy per {item}",
         meaning="Of the GPU, idle power included; of the processor package on a CPU. Less is better.",
-        best="Most frugal with energy",
+        best="Least energy",
         margin="the next needs {} times its energy",
         page_unit="mJ",
         page_scale=1e3,
@@ -125,8 +126,9 @@ class Wording:
         return f"{shown:,.0f}" if abs(shown) >= 1000 else f"{shown:.3g}"
 
 
+@cache
 def wording(workload: str, name: str, unit: str, better: str) -> Wording:
-    """How a figure is shown in the terminal."""
+    """How a figure is shown in the terminal. Cached: thousands of results share a few."""
     entry = _entry(workload, name)
     place = _place(workload, name)
     shown, scale = display_unit(unit)
@@ -174,6 +176,7 @@ def shown_figures(results: Sequence[Result]) -> list[Wording]:
     )
 
 
+@cache
 def page_wording(workload: str, name: str, unit: str, better: str) -> Wording:
     """How a figure is shown on the page: as in the terminal, but energy per item in mJ."""
     found, entry = wording(workload, name, unit, better), _entry(workload, name)
