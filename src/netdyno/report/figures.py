@@ -48,11 +48,6 @@ def run_values(result: Result, name: str) -> list[float]:
     return [value_of(run.figures[name], run) for run in result.measured if name in run.figures]
 
 
-def runs_with(result: Result, name: str) -> int:
-    """How many measured runs have the figure."""
-    return sum(name in run.figures for run in result.measured)
-
-
 def _reason(name: str, result: Result) -> str:
     absent = result.measured[-1].absent
     return absent.get(name, "") or REASONS.get((name, result.cell.device), "not read")

@@ -233,6 +233,7 @@ def test_of_many_results_only_the_traces_of_the_newest_are_read(monkeypatch):
 
 def test_the_table_has_the_newest_results_and_says_how_to_see_the_others(monkeypatch):
     monkeypatch.setattr(page_data, "MOST_ROWS", 3)
+    monkeypatch.setattr(page_data, "SLACK", 2)
     records = [
         record
         for day in range(1, 11)

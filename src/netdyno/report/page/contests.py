@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from netdyno.report.charts.palette import look
-from netdyno.report.figures import runs_with
+from netdyno.report.figures import run_values
 from netdyno.report.names import is_instrument, short_name, unusual
 from netdyno.report.vocabulary import Wording, page_wording
 from netdyno.results.cell import Cell
@@ -59,8 +59,8 @@ class Candidate:
     """A framework's best result by one figure: the mean over the runs that have it."""
 
     result: Result
+    figure: str
     mean: float
-    runs: int
 
     @property
     def framework(self) -> str:
@@ -122,8 +122,8 @@ class Contests:
             if name == result.headline:
                 self.heads.add(words.key)
             if words.is_contested and (not words.is_detail or name == result.headline):
-                runs = runs_with(result, name)
-                self._add(setting, words, Candidate(result=result, mean=words.scale * estimate.value, runs=runs))
+                mean = words.scale * estimate.value
+                self._add(setting, words, Candidate(result=result, figure=name, mean=mean))
 
     def best_at(self, setting: Setting, words: Wording) -> float | None:
         """The best value with these settings, as it is shown; None where there is no better and worse."""
@@ -151,7 +151,8 @@ class Contests:
     def _add(self, setting: Setting, words: Wording, candidate: Candidate) -> None:
         self.wordings.setdefault(words.key, words)
         found = self.best.setdefault((setting, words.name, words.stored_unit), [])
-        found[:] = _two_best([*found, candidate], words)
+        if len(found) < 2 or not _is_worse(candidate, found[1], words):
+            found[:] = _two_best([*found, candidate], words)
 
 
 def contests_of(results: Iterable[Result]) -> Contests:
@@ -199,6 +200,10 @@ def rank(setting: Setting, words: Wording, best: Sequence[Candidate], proved: Co
     return Ranking(setting=setting, wording=words, first=first, second=second, ratio=ratio, caveats=caveats)
 
 
+def _is_worse(candidate: Candidate, other: Candidate, words: Wording) -> bool:
+    return candidate.mean < other.mean if words.more_is_better else candidate.mean > other.mean
+
+
 def _two_best(candidates: Sequence[Candidate], words: Wording) -> list[Candidate]:
     """The two best of different frameworks, the better first."""
     ordered = sorted(candidates, key=lambda each: (each.mean, each.framework), reverse=words.more_is_better)
@@ -222,7 +227,7 @@ def _ratio(first: Candidate, second: Candidate, words: Wording) -> Ratio:
 
 
 def _too_few(first: Candidate, second: Candidate) -> str:
-    single = [f"{each.name} has one" for each in (first, second) if each.runs < 2]
+    single = [f"{each.name} has one" for each in (first, second) if len(run_values(each.result, each.figure)) < 2]
     return f"each needs two runs, {' and '.join(single)}"
 
 

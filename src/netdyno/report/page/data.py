@@ -19,7 +19,8 @@ from netdyno.results.store.bulk import in_batches
 
 Traces = Callable[[Sequence[str]], Mapping[str, Mapping[str, Any]]]
 
-MOST_ROWS = 5_000  # of the table: the newest results
+MOST_ROWS = 3_000  # of the table: the newest results
+SLACK = 500  # results that are too old already wait to be dropped together
 BLOCKS = 300_000  # of all runs together; beyond, fewer are kept of each
 TRACE_POINTS = 60_000  # of all traces together
 MOST_BLOCKS, FEWEST_BLOCKS = 200, 5  # of a run
@@ -47,7 +48,7 @@ class PageData:
             self._kept.append(self._of(result, row))
         self.result_count += 1
         self.run_count += len(result.records)
-        if len(self._kept) >= 2 * MOST_ROWS:
+        if len(self._kept) > MOST_ROWS + SLACK:
             self._prune()
         return row
 

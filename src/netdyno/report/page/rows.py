@@ -44,9 +44,8 @@ class Hole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A result in figures. `id` is the end of a link to it."""
+    """A result in figures."""
 
-    id: str
     workload: str
     cell: Cell
     machine: str
@@ -98,7 +97,6 @@ def row_of(result: Result, proved: Collection[Proved]) -> Row:
     """The result without its samples."""
     last = result.records[-1]
     return Row(
-        id=row_id(result),
         workload=result.cell.workload,
         cell=result.cell,
         machine=result.machine,
@@ -121,10 +119,10 @@ def row_of(result: Result, proved: Collection[Proved]) -> Row:
     )
 
 
-def row_id(result: Result) -> str:
-    """Ten hex digits, the same in every report of the same series."""
-    cell = [str(getattr(result.cell, name)) for name in FIELDS]
-    words = "\n".join((result.machine, *cell, str(result.series)))
+def row_id(row: Row) -> str:
+    """The end of a link to a result: ten hex digits, the same in every report of the same series."""
+    cell = [str(getattr(row.cell, name)) for name in FIELDS]
+    words = "\n".join((row.machine, *cell, str(row.series)))
     return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:10]
 
 

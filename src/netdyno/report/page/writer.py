@@ -13,7 +13,7 @@ from netdyno.report.page.bars import goodness
 from netdyno.report.page.compact import compact, evenly, script_safe
 from netdyno.report.page.contests import setting_of
 from netdyno.report.page.headline import complaints
-from netdyno.report.page.rows import Row
+from netdyno.report.page.rows import Row, row_id
 from netdyno.report.vocabulary import Wording
 from netdyno.results.cell import Cell
 from netdyno.results.words import DASH, interval
@@ -100,9 +100,10 @@ class Writer:
         values: dict[str, Any] = {
             **{name: self._text(getattr(row.cell, name)) for name in CELL_TEXTS},
             **{name: self._text(getattr(row, name)) for name in ROW_TEXTS},
-            **{name: getattr(row, name) for name in ("id", "series", "runs")},
+            **{name: getattr(row, name) for name in ("series", "runs")},
             **{name: getattr(row.cell, name) for name in ("threads", "batch")},
             **self._numbers(row),
+            "id": row_id(row),
             "network": self._text(self.names[row.cell.network]),
             "interval": self._text(_interval(row)),
             "share": compact(row.head.value / best) if row.head and best else None,
@@ -174,7 +175,7 @@ def table_order(row: Row) -> tuple[Any, ...]:
     head, own = row.head, look(row.cell.framework)
     setting = setting_of(row.cell, row.machine)
     where = (setting.workload, short_name(setting.network), setting.dataset, setting)
-    equal = (own.order, row.cell.framework, row.execution, row.id)
+    equal = (own.order, row.cell.framework, row.execution, row.series)
     return is_instrument(row.cell.framework), where, head is None, -goodness(head) if head else 0.0, equal
 
 
