@@ -115,7 +115,7 @@ def test_a_result_opens_by_mouse_with_everything_behind_it_and_closes(visit, rep
     expect(dialog.get_by_role("heading", name="lenet/mnist in alpha")).to_be_visible()
     expect(dialog.locator("svg.blocks circle")).to_have_count(90)
     expect(dialog.locator("code")).to_contain_text("netdyno run --network lenet --dataset mnist --framework alpha")
-    expect(dialog).to_contain_text("Not proved equal")
+    expect(dialog).to_contain_text("Not verified on this machine")
     expect(dialog).to_contain_text("mean_w")
     assert re.search(r"#cell-[0-9a-f]{10}$", page.url)
     dialog.get_by_role("button", name="Close").click()

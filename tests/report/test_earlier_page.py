@@ -9,6 +9,7 @@ from tests.results.fixtures import FOLDER, copied_store
 
 from netdyno.cli.report import Asked, page_text
 from netdyno.report.names import short_name
+from netdyno.report.page.compact import compact
 from netdyno.results.store import open_store
 
 SAME = ("place", "mfu", "runs", "outcome", "reason", "proved", "crowding", "series", "chosen", "steps", "flags")
@@ -37,7 +38,8 @@ def numbers_of(row: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     known = dict(zip([words["name"] for words in data["figures"]], row["figures"], strict=False))
     head = row["figures"][row["headline"]] if row["headline"] is not None else [None] * 3
     others = {name: (known.get(name) or [None])[0] for name in FIGURES}
-    return dict(zip(("speed", "low", "high"), head, strict=True)) | others
+    found = dict(zip(("speed", "low", "high"), head, strict=True)) | others
+    return {name: compact(value) for name, value in found.items()}  # earlier pages had fewer digits
 
 
 def test_the_page_of_an_earlier_store_has_the_same_rows_and_runs(tmp_path: Path) -> None:
@@ -49,5 +51,5 @@ def test_the_page_of_an_earlier_store_has_the_same_rows_and_runs(tmp_path: Path)
     assert len(now["runs"]) == len(then["data"]["runs"])
     speeds = [sorted(str(run[2]) for runs in data["runs"] for run in runs) for data in (now, then["data"])]
     assert speeds[0] == speeds[1]
-    for words in ("Fastest", "Leanest in memory", "Accuracy", "How far to trust it"):
+    for words in ("Fastest", "Accuracy", "How far to trust it"):
         assert (words in page) == (words in then["texts"])

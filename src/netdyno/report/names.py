@@ -1,4 +1,5 @@
-"""Names for people: short forms of networks and reasons, and which frameworks are netdyno's own instruments."""
+"""Names for people: short forms of networks, devices and reasons, and which frameworks are netdyno's own
+instruments."""
 
 import re
 from collections.abc import Mapping
@@ -11,6 +12,8 @@ from netdyno.results.cell import Cell
 SHARING = ("ranks", "nodes", "strategy", "synchrony")
 LONGEST_REASON = 200  # characters
 OWN_NETWORK = re.compile(r"(?P<file>.*\.py):(?P<function>\w+)", re.DOTALL)
+# Parts of a device's name that carry no information.
+ADORNMENTS = re.compile(r"\((R|TM|C)\)|\s(\d+-Core\s)?Processor\b|\sCPU\b|\s@.*", re.IGNORECASE)
 # Where a stack trace begins in a reason, whose lines may have been joined already.
 TRACE = re.compile(r"\s*(Traceback \(most recent call last\):|Stack trace:|\[bt\] )")
 LAST_ERROR = re.compile(r"(?:^|\s)((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit): )")
@@ -26,6 +29,11 @@ def short_names(networks: set[str]) -> dict[str, str]:
     """The short name of each; with its file where two networks would have the same one."""
     short = [short_name(network) for network in networks]
     return {name: short_name(name) if short.count(short_name(name)) == 1 else _with_file(name) for name in networks}
+
+
+def device_name(name: object) -> str:
+    """The usual name of a processor or GPU, such as "AMD EPYC 9354"; empty for anything but a text."""
+    return " ".join(ADORNMENTS.sub(" ", name).split()) if isinstance(name, str) else ""
 
 
 def unusual(cell: Cell) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ So a new workload's figures appear in tables, charts and the page without a chan
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from netdyno.report.figures import LEARN, LESS, MORE, TRAIN
-from netdyno.results.figure import Estimate
 from netdyno.results.result import Result
 from netdyno.results.words import DASH, number
-
-UNITS = {"bytes": ("MiB", 2.0**-20), "J": ("kJ", 1e-3)}  # stored unit → the one people read, and the factor
+from netdyno.results.words import display_unit as display_unit
+from netdyno.results.words import margin as margin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ ENTRIES: dict[tuple[str, str], Entry] = {
         title="Peak memory",
         meaning="On a GPU the memory of tensors, as the framework counts it; on a CPU that of the whole process."
         " Less is better.",
-        best="Leanest in memory",
+        best="Least memory",
         margin="the next needs {} times its memory",
         is_device=True,
     ),
@@ -63,7 +63,7 @@ ENTRIES: dict[tuple[str, str], Entry] = {
     ("", "energy"): Entry(
         title="Energy per {item}",
         meaning="Of the GPU, idle power included; of the processor package on a CPU. Less is better.",
-        best="Most frugal with energy",
+        best="Least energy",
         margin="the next needs {} times its energy",
         page_unit="mJ",
         page_scale=1e3,
@@ -126,8 +126,9 @@ class Wording:
         return f"{shown:,.0f}" if abs(shown) >= 1000 else f"{shown:.3g}"
 
 
+@cache
 def wording(workload: str, name: str, unit: str, better: str) -> Wording:
-    """How a figure is shown in the terminal."""
+    """How a figure is shown in the terminal. Cached: thousands of results share a few."""
     entry = _entry(workload, name)
     place = _place(workload, name)
     shown, scale = display_unit(unit)
@@ -155,11 +156,6 @@ def wording(workload: str, name: str, unit: str, better: str) -> Wording:
     )
 
 
-def display_unit(unit: str) -> tuple[str, float]:
-    """The unit that people read in place of a stored one, and the factor."""
-    return UNITS.get(unit, (unit, 1.0))
-
-
 def wording_of(result: Result) -> Wording:
     """How the main figure of a measured result is shown in the terminal."""
     name = result.headline
@@ -180,6 +176,7 @@ def shown_figures(results: Sequence[Result]) -> list[Wording]:
     )
 
 
+@cache
 def page_wording(workload: str, name: str, unit: str, better: str) -> Wording:
     """How a figure is shown on the page: as in the terminal, but energy per item in mJ."""
     found, entry = wording(workload, name, unit, better), _entry(workload, name)
@@ -187,13 +184,6 @@ def page_wording(workload: str, name: str, unit: str, better: str) -> Wording:
     if entry is None or not entry.page_unit or not item:
         return found
     return replace(found, unit=entry.page_unit, heading=f"{entry.page_unit}/{item}", scale=entry.page_scale)
-
-
-def margin(estimate: Estimate | None) -> str:
-    """Half the interval in percent of the value, or a dash; `--json` has both ends."""
-    if estimate is None or estimate.low is None or estimate.high is None or not estimate.value:
-        return DASH
-    return f"± {50 * (estimate.high - estimate.low) / estimate.value:.2f} %"
 
 
 def _entry(workload: str, name: str) -> Entry | None:

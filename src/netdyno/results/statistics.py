@@ -16,6 +16,7 @@ from netdyno.results.record import Record, Sample
 
 FEWEST = 6  # blocks of which the smallest and largest hold the median with 95 %
 RESAMPLES = 2000
+TAILS = (0.025, 0.975)  # where a 95 % interval ends
 SEED = 20260
 EXACT_UP_TO = 1000  # blocks; beyond, the binomial is normal to all digits that matter
 
@@ -56,12 +57,10 @@ def bootstrap(runs: Sequence[Sequence[Sample]], per_step: float) -> tuple[float,
     blocks."""
     # Sorted, so that the order in which runs were made cannot change a digit.
     blocks = sorted((np.sort(_seconds_per_step(run)) for run in runs), key=lambda run: run.tolist())
-    medians = np.array([np.median(run) for run in blocks])
-    means = _bootstrap_speeds(blocks).mean(axis=1)
-    low, high = np.quantile(means, (0.025, 0.975))
-    speed = float(np.mean(1 / medians))
+    speed = float(np.mean([1 / _median(run) for run in blocks]))
+    low, high = _ends(_bootstrap_speeds(blocks).mean(axis=0))
     # A bootstrap of few, uneven blocks may miss its own middle.
-    low, high = min(float(low), speed), max(float(high), speed)
+    low, high = min(low, speed), max(high, speed)
     return per_step * speed, per_step * low, per_step * high
 
 
@@ -69,16 +68,31 @@ def _estimate(name: str, runs: Sequence[Record]) -> Estimate:
     figure = runs[-1].figures[name]
     if figure.per_step is not None:
         value, low, high = bootstrap([run.samples for run in runs], figure.per_step)
-        return Estimate(value=value, low=low, high=high, unit=figure.unit, better=figure.better)
-    values = [run.figures[name].value for run in runs]
-    several = len(values) > 1
-    return Estimate(
-        value=fmean(values),
-        low=min(values) if several else None,
-        high=max(values) if several else None,
-        unit=figure.unit,
-        better=figure.better,
-    )
+    else:
+        values = [run.figures[name].value for run in runs]
+        value, low, high = fmean(values), min(values), max(values)
+    if len(runs) == 1:  # its blocks cannot show how much the next run would differ
+        return Estimate(value=value, unit=figure.unit, better=figure.better)
+    return Estimate(value=value, low=low, high=high, unit=figure.unit, better=figure.better)
+
+
+def _median(ordered: NDArray[np.float64]) -> float:
+    """NumPy's of values that are sorted already, without its overhead: a report takes a hundred thousand."""
+    count = len(ordered)
+    return float(ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+
+
+def _ends(means: NDArray[np.float64]) -> tuple[float, float]:
+    """NumPy's quantiles at 2.5 and 97.5 %, digit for digit and four times as fast."""
+    places = [share * (len(means) - 1) for share in TAILS]
+    ordered = np.partition(means, [floor(place) + more for place in places for more in (0, 1)])
+    return _between(ordered, places[0]), _between(ordered, places[1])
+
+
+def _between(ordered: NDArray[np.float64], place: float) -> float:
+    """The value at a place that may lie between two."""
+    below, above, share = float(ordered[floor(place)]), float(ordered[floor(place) + 1]), place - floor(place)
+    return above - (above - below) * (1 - share) if share >= 0.5 else below + (above - below) * share
 
 
 def _seconds_per_step(samples: Sequence[Sample]) -> NDArray[np.float64]:
@@ -99,10 +113,10 @@ def _rank(count: int) -> int:
 
 
 def _bootstrap_speeds(blocks: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Steps per second of resampled runs, one row a resample."""
-    speeds = np.empty((RESAMPLES, len(blocks)))
-    for index, (ordered, places) in enumerate(zip(blocks, _chosen(len(blocks)), strict=True)):
-        speeds[places] = 1 / _resampled_medians(ordered, len(places[0]), index)
+    """Steps per second of resampled runs, one column a resample."""
+    counts, order = _chosen(len(blocks))
+    medians = [_resampled_medians(run, counts[index], index) for index, run in enumerate(blocks)]
+    speeds: NDArray[np.float64] = (1 / np.concatenate(medians))[order]
     return speeds
 
 
@@ -114,10 +128,14 @@ def _resampled_medians(ordered: NDArray[np.float64], count: int, index: int) -> 
 
 
 @cache
-def _chosen(runs: int) -> list[tuple[NDArray[np.intp], ...]]:
-    """Where each run is chosen: the same draws for every result, as the seed is the same."""
+def _chosen(runs: int) -> tuple[list[int], NDArray[np.intp]]:
+    """How often each run is chosen, and where its resamples go: the same draws for every result, as the seed is."""
     chosen = np.random.default_rng(SEED).integers(runs, size=(RESAMPLES, runs))
-    return [np.nonzero(chosen == index) for index in range(runs)]
+    counts = [int(np.count_nonzero(chosen == index)) for index in range(runs)]
+    order = np.empty(chosen.shape, dtype=np.intp)
+    for index, start in enumerate(np.cumsum([0, *counts[:-1]])):
+        order[chosen == index] = start + np.arange(counts[index])
+    return counts, np.ascontiguousarray(order.T)
 
 
 @lru_cache(maxsize=1024)

@@ -49,11 +49,25 @@ def test_every_figure_and_every_framework_is_written():
 
 
 def test_lengths_are_in_proportion_to_values():
-    one, other = _rects(_bars(_bar("jax", 250.0), _bar("pytorch-2", 1000.0)))
+    other, one = _rects(_bars(_bar("jax", 250.0), _bar("pytorch-2", 1000.0)))
     assert float(other.get("width")) == pytest.approx(4 * float(one.get("width")), rel=0.01)
 
 
-def test_frameworks_stand_in_the_same_order_whatever_the_order_of_results():
+def _names(svg, *frameworks):
+    """These frameworks, from top to bottom."""
+    shown = {look(name).name: name for name in frameworks}
+    return [shown[text] for text in _texts(svg) if text in shown]
+
+
+def test_the_best_bar_is_on_top_and_a_missing_one_below():
+    bars = [_bar("caffe2", None, note="crashed"), _bar("jax", 5.0), _bar("pytorch-2", 9.0), _bar("theano", 7.0)]
+    names = ("caffe2", "jax", "pytorch-2", "theano")
+    assert _names(_bars(*bars), *names) == ["pytorch-2", "theano", "jax", "caffe2"]
+    least = bar_chart(bars, title="Memory", axis="MiB", least_first=True)
+    assert _names(_drawn(least), *names) == ["jax", "theano", "pytorch-2", "caffe2"]
+
+
+def test_equal_bars_stand_in_the_same_order_whatever_the_order_of_results():
     bars = [_bar(name) for name in ("tensorflow-2", "jax", "pytorch-2")]
     assert _texts(_bars(*bars)) == _texts(_bars(*reversed(bars)))
 

@@ -14,8 +14,9 @@ from tests.results.samples import make_cell
 from netdyno.report.page import data as page_data
 from netdyno.report.page.bars import grouping
 from netdyno.report.page.compact import compact, epoch_s, evenly, script_safe
-from netdyno.report.page.data import PageData, repeating_command
+from netdyno.report.page.data import PageData
 from netdyno.report.page.rows import place_name, results_by_cell, row_of
+from netdyno.report.page.writer import repeating_command
 from netdyno.results.result import results_of
 from netdyno.results.store import open_store
 from netdyno.results.store.bulk import runs_by_cell, traces_of
@@ -216,13 +217,64 @@ def test_a_page_has_the_same_traces_whether_records_bring_them_or_the_store_is_a
     assert column(json.loads(data.to_json()), "trace") == column(told, "trace") != [[]]
 
 
-def test_of_very_many_results_no_trace_is_even_read(monkeypatch):
+def test_of_many_results_only_the_traces_of_the_newest_are_read(monkeypatch):
     monkeypatch.setattr(page_data, "MOST_TRACED", 1)
-    data = PageData(frozenset())
-    for result in results_of([*runs_of(framework="f1"), *runs_of(framework="f2")]):
+    data, asked = PageData(frozenset()), []
+    for result in results_of(
+        [*runs_of(framework="f1", ended_at="2026-11-16T10:00:00+00:00"), *runs_of(framework="f2")]
+    ):
         data.add(result)
-    data.add_traces(pytest.fail)
-    assert "no traces" in data.left_out()
+    data.add_traces(lambda ids: asked.extend(ids) or dict.fromkeys(ids, TRACE))
+    told = json.loads(data.to_json())
+    assert len(asked) == 1
+    assert [bool(trace) for trace in column(told, "trace")] == [True, False]
+    assert "readings over time of the newest 1 results" in data.left_out()
+
+
+def test_the_table_has_the_newest_results_and_says_how_to_see_the_others(monkeypatch):
+    monkeypatch.setattr(page_data, "MOST_ROWS", 3)
+    monkeypatch.setattr(page_data, "SLACK", 2)
+    records = [
+        record
+        for day in range(1, 11)
+        for record in runs_of(0.01 + day / 1000, framework=f"f{day}", ended_at=f"2026-11-{day:02}T10:00:00+00:00")
+    ]
+    data = PageData(frozenset())
+    for result in results_of(records):
+        data.add(result)
+    told = json.loads(data.to_json(lambda _: 1600.0))
+    assert sorted(told["texts"][name] for name in column(told, "framework")) == ["f10", "f8", "f9"]
+    assert column(told, "share") == [
+        pytest.approx(value[0] / 1600, rel=1e-4) for value in figures(told, "throughput")
+    ]
+    assert "the newest 3 of 10 results" in data.left_out()
+    assert "netdyno report network=" in data.left_out()
+    assert "netdyno results export" in data.left_out()
+    assert (data.result_count, data.run_count) == (10, 30)
+
+
+def test_what_was_left_out_leaves_no_text_behind(monkeypatch):
+    monkeypatch.setattr(page_data, "MOST_ROWS", 1)
+    _, told = carried([*runs_of(framework="f1"), *runs_of(framework="f2", ended_at="2026-11-16T10:00:00+00:00")])
+    assert "f1" not in told["texts"]
+    assert "f2" in told["texts"]
+
+
+def test_rows_that_may_be_compared_stand_together_the_best_first_and_instruments_last():
+    _, told = carried([
+        *runs_of(1e-6, framework="null"), *runs_of(0.02, framework="alpha"), *runs_of(0.01, framework="beta"),
+        *runs_of(0.01, framework="alpha", batch=64), failure("no", framework="gamma"),
+    ])  # fmt: skip
+    assert [told["texts"][name] for name in column(told, "framework")] == ["beta", "alpha", "gamma", "alpha", "null"]
+    assert column(told, "batch") == [32, 32, 32, 64, 32]
+    assert column(told, "apart") == [0, 0, 0, 0, 1]
+
+
+def test_a_stack_trace_is_short_in_the_table_and_whole_in_the_details():
+    trace = "Traceback (most recent call last): File 'x.py', line 3, in f ValueError: no such layer"
+    _, told = carried([failure(trace)])
+    assert told["texts"][column(told, "short")[0]] == "ValueError: no such layer"
+    assert told["texts"][column(told, "reason")[0]] == trace
 
 
 def test_every_figure_is_carried_with_its_interval_and_described_once():

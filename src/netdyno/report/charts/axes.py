@@ -39,8 +39,8 @@ def far_apart(values: Sequence[float]) -> bool:
 
 
 def linear_axis(title: str, low: float, high: float) -> Axis:
-    """Round ticks, about five of them."""
-    step = _round_step((high - low) / 5)
+    """Round ticks, about four of them: their texts have room in a narrow chart."""
+    step = _round_step((high - low) / 4)
     values = [step * index for index in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
     return Axis(title=title, low=low, high=high, ticks=tuple((v, tick_text(v, abs(high))) for v in values))
 

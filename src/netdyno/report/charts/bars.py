@@ -5,6 +5,7 @@ Where values differ too much for bars, they are dots on a logarithmic axis, wher
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from netdyno.report.charts.axes import TICK_ROOM, TITLE_ROOM, Axis, across, decade_axis, far_apart, linear_axis
 from netdyno.report.charts.marks import BLANK, INK, LEFT, Chart, Dot, Mark, Place, Rectangle, Stroke, Words, colour_of
@@ -41,10 +42,13 @@ class Bar:
         return bool(known(self.value)) and bool(self.note)
 
 
-def bar_chart(bars: Sequence[Bar], *, title: str, axis: str) -> Chart:
-    """Groups in the given order, in each the frameworks in the order they have everywhere."""
-    groups = dict.fromkeys(bar.group for bar in bars)
-    ordered = {group: sorted((bar for bar in bars if bar.group == group), key=_order) for group in groups}
+def bar_chart(bars: Sequence[Bar], *, title: str, axis: str, least_first: bool = False) -> Chart:
+    """Groups in the given order; in each the largest value first, or the least where less is better, missing ones
+    last."""
+    groups: dict[str, list[Bar]] = {}
+    for bar in bars:
+        groups.setdefault(bar.group, []).append(bar)
+    ordered = {group: sorted(found, key=lambda bar: _order(bar, least_first)) for group, found in groups.items()}
     return _chart(ordered, title, axis)
 
 
@@ -81,8 +85,10 @@ class _Row:
     heading: str = ""
 
 
-def _order(bar: Bar) -> tuple[int, str]:
-    return look(bar.framework).order, bar.shown
+def _order(bar: Bar, least_first: bool) -> tuple[float, int, str]:
+    """Equal values and missing ones in the order that frameworks have everywhere."""
+    (value,) = known(bar.value) or [inf if least_first else -inf]
+    return value if least_first else -value, look(bar.framework).order, bar.shown
 
 
 def _rows(groups: dict[str, list[Bar]]) -> Iterator[_Row]:
@@ -105,7 +111,8 @@ def _chart(groups: dict[str, list[Bar]], title: str, axis_title: str) -> Chart:
     axis = _axis(axis_title, bars)
     height = rows[-1].y + ROW / 2
     left = EDGE + 7 + min(WIDEST_NAME, max(width_of(bar.shown) for bar in bars))
-    marks = [*(across(axis, height) if axis else []), *_texts(rows, left)]
+    right = 18 + max((width_of(number(bar.value)) for bar in bars if known(bar.value)), default=0.0)
+    marks = [*(across(axis, height) if axis else []), *_texts(rows, left, right)]
     for row in rows:
         if row.bar and axis and known(row.bar.value):
             marks += _figure(row.y, row.bar, axis)
@@ -115,7 +122,7 @@ def _chart(groups: dict[str, list[Bar]], title: str, axis_title: str) -> Chart:
         marks=(*marks, *_footer(bars, axis, height, left)),
         height=height,
         left=left,
-        right=18 + max((width_of(number(bar.value)) for bar in bars if known(bar.value)), default=0.0),
+        right=right,
         below=(TICK_ROOM + TITLE_ROOM if axis else 0) + (TITLE_ROOM if any(bar.is_weak for bar in bars) else 0),
     )
 
@@ -156,15 +163,17 @@ def _whisker(y: float, axis: Axis, ends: Sequence[float]) -> list[Mark]:
     return list(strokes)
 
 
-def _texts(rows: Iterable[_Row], left: float) -> Iterator[Mark]:
-    start, beyond = Place(0.0, EDGE - left), Place(1.0, 60)
+def _texts(rows: Iterable[_Row], left: float, right: float) -> Iterator[Mark]:
+    start, beyond = Place(0.0, EDGE - left), Place(1.0, right - EDGE)
     for row in rows:
         if row.bar is None:
             yield Words(x=start, y=row.y, text=row.heading, bold=True, clear=True, until=beyond)
             continue
         yield Words(x=Place(0.0, -6), y=row.y, text=row.bar.shown, anchor="end", until=start)
         if not known(row.bar.value):
-            yield Words(x=Place(0.0, 4), y=row.y, text=_hole(row.bar), italic=True, faint=True, until=beyond)
+            yield Words(
+                x=Place(0.0, 4), y=row.y, text=_hole(row.bar), italic=True, faint=True, clear=True, until=beyond
+            )
 
 
 def _footer(bars: Sequence[Bar], axis: Axis | None, height: float, left: float) -> list[Mark]:

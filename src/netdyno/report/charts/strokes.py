@@ -11,7 +11,7 @@ from netdyno.results.words import number
 
 HEIGHT = 220
 NAME_STEP = 14  # least distance in pixels between two names
-WIDEST_NAME = 150
+WIDEST_NAME = 190
 NAME_AT = 22  # pixels from the plot's edge
 OLD_ERAS = ("2018", "last")  # dashed
 MANY_POINTS = 40  # on one line: beyond, dots are left out

@@ -28,7 +28,7 @@ class Matrix:
     place: str
     machine: str
     workload: str
-    figure: str  # which one is shown, and its unit
+    figure: str  # which one is shown, and its unit; empty where there is none
     columns: tuple[str, ...]
     lines: tuple[tuple[str, str, tuple[Slot, ...]], ...]  # name, CSS variable, slots
 
@@ -81,7 +81,7 @@ def _figure(rows: Sequence[Row]) -> str:
     """Such as "training speed in images/s"."""
     words = next((row.head.wording for row in rows if row.head), None)
     if words is None:
-        return "figure"
+        return ""
     title = words.title[0].lower() + words.title[1:]
     return f"{title} in {words.unit}" if words.unit else title
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from netdyno.report.charts import Bar
 from netdyno.report.charts.palette import look
 from netdyno.report.names import short_reason, unusual
-from netdyno.report.page.rows import Row
+from netdyno.report.page.rows import Figure, Row
 from netdyno.report.vocabulary import Wording
 
 MOST_GROUPS, MOST_BARS = 6, 36  # of one chart: more cannot be read
-REASON = 40  # characters of a reason shown in place of a bar; the list of reasons has all of it
+FAILED = "failed"  # the outcome that says no more than that there is no figure
+REASON = 60  # characters of a reason shown in place of a bar; the list of reasons has all of it
 
 Key = tuple[str, ...]  # place, machine, precision, batch, threads, data, other fields
 
@@ -25,12 +26,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """The groups of one network on one dataset. `shared` is what they have in common, `left_out` how many are not
-    drawn."""
+    """The groups of one network on one dataset. `shared` is what they have in common; `left_out` groups and
+    `rows_left_out` rows of the others are not drawn."""
 
     groups: tuple[Group, ...]
     shared: str
     left_out: int
+    rows_left_out: int
 
     @property
     def rows(self) -> list[Row]:
@@ -43,9 +45,14 @@ def grouping(rows: Sequence[Row]) -> Grouping:
     for row in rows:
         keyed.setdefault(row_key(row), []).append(row)
     drawn = _drawn(keyed)
-    labels = different(list(drawn))
-    groups = [Group(label=labels[key], rows=tuple(found)) for key, found in drawn.items()]
-    return Grouping(groups=tuple(groups), shared=_shared(list(drawn)), left_out=len(keyed) - len(drawn))
+    measured = [key for key, found in drawn.items() if any(row.is_measured for row in found)] or list(drawn)
+    labels = different(list(drawn)) | different(measured)  # a group of failures has no bars
+    return Grouping(
+        groups=tuple(Group(label=labels[key], rows=tuple(found)) for key, found in drawn.items()),
+        shared=_shared(measured),
+        left_out=len(keyed) - len(drawn),
+        rows_left_out=sum(len(keyed[key]) - len(found) for key, found in drawn.items()),
+    )
 
 
 def different(keys: Sequence[Key]) -> dict[Key, str]:
@@ -65,15 +72,10 @@ def wordings(rows: Iterable[Row]) -> list[Wording]:
 
 
 def bars(found: Grouping, words: Wording) -> list[Bar]:
-    """A bar for each row, or the reason in its place. Groups without the figure are left out, and rows that were not
-    measured at all are only in the chart of the main figure."""
+    """A bar for each row, or the reason in its place. Groups without the figure are left out, and rows that lack
+    it for no known reason; rows that were not measured at all are only in the chart of the main figure."""
     groups = [group for group in found.groups if any(words.name in row.figures for row in group.rows)]
-    return [
-        _bar(group, row, words)
-        for group in groups
-        for row in group.rows
-        if row.is_measured or words.name == row.headline
-    ]
+    return [_bar(group, row, words) for group in groups for row in group.rows if _is_shown(row, words)]
 
 
 def holes(found: Grouping, words: Wording) -> list[str]:
@@ -88,11 +90,13 @@ def holes(found: Grouping, words: Wording) -> list[str]:
 
 def best(rows: Sequence[Row]) -> Row | None:
     """The measured row with the best main figure; the first of equals."""
-    measured = [(row, row.head) for row in rows if row.head is not None]
-    if not measured:
-        return None
-    signed = [(head.value if head.wording.more_is_better else -head.value, row) for row, head in measured if head]
-    return max(signed, key=lambda each: each[0])[1]
+    measured = [(goodness(row.head), row) for row in rows if row.head is not None]
+    return max(measured, key=lambda each: each[0])[1] if measured else None
+
+
+def goodness(figure: Figure) -> float:
+    """Larger is better."""
+    return figure.value if figure.wording.more_is_better else -figure.value
 
 
 def row_key(row: Row) -> Key:
@@ -123,21 +127,26 @@ def _drawn(keyed: Mapping[Key, Sequence[Row]]) -> dict[Key, list[Row]]:
         if not kept or found <= room:
             kept.append(key)
             room -= found
-    return {key: _readable(keyed[key]) for key in sorted(kept, key=_natural)}
+    return {key: _readable(keyed[key]) for key in sorted(kept, key=natural)}
 
 
 def _readable(rows: Sequence[Row]) -> list[Row]:
-    """In the order that frameworks have everywhere; of too many rows only the best execution of each framework."""
-    ordered = sorted(rows, key=lambda row: (look(row.cell.framework).order, row.cell.framework, row.execution))
+    """The best first; of too many rows only the best execution of each framework."""
+    ordered = sorted(rows, key=_best_first)
     if len(ordered) <= MOST_BARS:
         return ordered
-    frameworks: dict[str, list[Row]] = {}
+    first: dict[str, Row] = {}
     for row in ordered:
-        frameworks.setdefault(row.cell.framework, []).append(row)
-    return [best(own) or own[0] for own in frameworks.values()][:MOST_BARS]
+        first.setdefault(row.cell.framework, row)
+    return list(first.values())[:MOST_BARS]
 
 
-def _natural(key: Key) -> tuple[object, ...]:
+def _best_first(row: Row) -> tuple[bool, float, int, str, str]:
+    head, own = row.head, look(row.cell.framework)
+    return head is None, -goodness(head) if head else 0.0, own.order, row.cell.framework, row.execution
+
+
+def natural(key: Key) -> tuple[object, ...]:
     """In order of place, precision and data, then by number of threads and batch."""
     return (*_without_sizes(key), *_sizes(key))
 
@@ -166,9 +175,17 @@ def _bar(group: Group, row: Row, words: Wording) -> Bar:
     )
 
 
+def _is_shown(row: Row, words: Wording) -> bool:
+    if row.is_measured:
+        return words.name in row.figures or words.name in row.missing
+    return words.name == row.headline
+
+
 def _reason(row: Row, words: Wording) -> str:
     if row.is_measured:
-        return row.missing[words.name].reason if words.name in row.missing else "not read"
+        return row.missing[words.name].reason
+    if row.outcome == FAILED and row.reason:
+        return short_reason(row.reason)
     return f"{row.outcome}: {short_reason(row.reason)}" if row.reason else row.outcome
 
 

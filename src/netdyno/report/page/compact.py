@@ -6,7 +6,7 @@ from datetime import datetime
 from math import isfinite
 from typing import Any, TypeVar
 
-DIGITS = 5  # of a figure: more than a measurement has
+DIGITS = 5  # of a reading: more than a measurement has
 LARGE = 1e4
 WHOLE = 1e15  # up to here a whole number is written as one
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -14,13 +14,13 @@ UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "
 Item = TypeVar("Item")
 
 
-def compact(value: object) -> float | int | None:
+def compact(value: object, digits: int = DIGITS) -> float | int | None:
     """A number with few digits, a large one as an integer; None for anything but a finite number."""
     if not isinstance(value, float | int) or not isfinite(value):
         return None
     if LARGE <= abs(value) < WHOLE:
         return round(value)
-    short = float(f"{value:.{DIGITS}g}")
+    short = float(f"{value:.{digits}g}")
     return int(short) if short.is_integer() and abs(short) < WHOLE else short
 
 

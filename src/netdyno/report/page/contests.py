@@ -12,6 +12,7 @@ from netdyno.report.charts.palette import look
 from netdyno.report.figures import run_values
 from netdyno.report.names import is_instrument, short_name, unusual
 from netdyno.report.vocabulary import Wording, page_wording
+from netdyno.results.cell import Cell
 from netdyno.results.compare.family import CANNOT_TELL, EQUAL
 from netdyno.results.compare.pairs import compare
 from netdyno.results.compare.question import question_of
@@ -19,6 +20,8 @@ from netdyno.results.proof import Proof
 from netdyno.results.result import STEADY, Result
 
 NOISE = "noise could explain the difference"
+SAME = "they are equal within 1 %"
+NOT_VERIFIED = "not verified"
 
 Place = tuple[str, str]  # a machine and one of its devices
 Proved = tuple[str, str, str, str, str, str]  # machine, framework, network, dataset, device, precision
@@ -56,8 +59,8 @@ class Candidate:
     """A framework's best result by one figure: the mean over the runs that have it."""
 
     result: Result
+    figure: str
     mean: float
-    runs: int
 
     @property
     def framework(self) -> str:
@@ -70,7 +73,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratio:
-    """How many times better one is than another, with the 99.5 % interval; `doubt` is why one cannot tell."""
+    """How many times better one is than another, with the 99.5 % interval; `doubt` is why no winner is named."""
 
     value: float
     low: float | None = None
@@ -93,6 +96,10 @@ class Ranking:
     def is_decided(self) -> bool:
         return not self.ratio.doubt
 
+    @property
+    def is_equal(self) -> bool:
+        return self.ratio.doubt == SAME
+
 
 @dataclass(slots=True)
 class Contests:
@@ -101,19 +108,27 @@ class Contests:
     best: dict[tuple[Setting, str, str], list[Candidate]] = field(default_factory=dict)
     wordings: dict[tuple[str, str, str], Wording] = field(default_factory=dict)
     measured: set[Place] = field(default_factory=set)
+    heads: set[tuple[str, str, str]] = field(default_factory=set)  # keys of wordings of main figures
 
     def add(self, result: Result) -> None:
-        """Let a result take part. Instruments do not: one that computes nothing would always win."""
+        """Let a result take part. netdyno's own instruments do not: one that computes nothing would always win."""
         figures = result.figures
         if result.headline not in figures or is_instrument(result.cell.framework):
             return
-        setting = setting_of(result)
+        setting = setting_of(result.cell, result.machine)
         self.measured.add(setting.place)
         for name, estimate in figures.items():
             words = page_wording(setting.workload, name, estimate.unit, estimate.better)
+            if name == result.headline:
+                self.heads.add(words.key)
             if words.is_contested and (not words.is_detail or name == result.headline):
-                runs = len(run_values(result, name))
-                self._add(setting, words, Candidate(result=result, mean=words.scale * estimate.value, runs=runs))
+                mean = words.scale * estimate.value
+                self._add(setting, words, Candidate(result=result, figure=name, mean=mean))
+
+    def best_at(self, setting: Setting, words: Wording) -> float | None:
+        """The best value with these settings, as it is shown; None where there is no better and worse."""
+        found = self.best.get((setting, words.name, words.stored_unit))
+        return found[0].mean if found else None
 
     def places(self) -> list[Place]:
         """Where something was measured, the place with most comparisons first."""
@@ -136,8 +151,8 @@ class Contests:
     def _add(self, setting: Setting, words: Wording, candidate: Candidate) -> None:
         self.wordings.setdefault(words.key, words)
         found = self.best.setdefault((setting, words.name, words.stored_unit), [])
-        found.append(candidate)
-        found[:] = _two_best(found, words)
+        if len(found) < 2 or not _is_worse(candidate, found[1], words):
+            found[:] = _two_best([*found, candidate], words)
 
 
 def contests_of(results: Iterable[Result]) -> Contests:
@@ -148,12 +163,11 @@ def contests_of(results: Iterable[Result]) -> Contests:
     return contests
 
 
-def setting_of(result: Result) -> Setting:
-    cell = result.cell
+def setting_of(cell: Cell, machine: str) -> Setting:
     return Setting(
-        machine=result.machine,
+        machine=machine,
         device=cell.device,
-        workload=result.cell.workload,
+        workload=cell.workload,
         network=cell.network,
         dataset=cell.dataset,
         batch=cell.batch,
@@ -186,6 +200,10 @@ def rank(setting: Setting, words: Wording, best: Sequence[Candidate], proved: Co
     return Ranking(setting=setting, wording=words, first=first, second=second, ratio=ratio, caveats=caveats)
 
 
+def _is_worse(candidate: Candidate, other: Candidate, words: Wording) -> bool:
+    return candidate.mean < other.mean if words.more_is_better else candidate.mean > other.mean
+
+
 def _two_best(candidates: Sequence[Candidate], words: Wording) -> list[Candidate]:
     """The two best of different frameworks, the better first."""
     ordered = sorted(candidates, key=lambda each: (each.mean, each.framework), reverse=words.more_is_better)
@@ -204,15 +222,15 @@ def _ratio(first: Candidate, second: Candidate, words: Wording) -> Ratio:
     if found.low is None:
         return Ratio(value=found.ratio, doubt=_too_few(first, second))
     is_better = found.verdict != CANNOT_TELL and found.ratio > 1
-    doubt = "they are equal within 1 %" if found.verdict == EQUAL else "" if is_better else NOISE
+    doubt = SAME if found.verdict == EQUAL else "" if is_better else NOISE
     return Ratio(value=found.ratio, low=found.low, high=found.high, doubt=doubt)
 
 
 def _too_few(first: Candidate, second: Candidate) -> str:
-    single = [f"{each.name} has one" for each in (first, second) if each.runs < 2]
-    return f"two runs a side are needed, {' and '.join(single)}"
+    single = [f"{each.name} has one" for each in (first, second) if len(run_values(each.result, each.figure)) < 2]
+    return f"each needs two runs, {' and '.join(single)}"
 
 
 def _weaknesses(result: Result, proved: Collection[Proved]) -> tuple[str, ...]:
     weak = () if result.verdict == STEADY else (result.verdict,)
-    return weak if is_proved(result, proved) else (*weak, "not proved equal")
+    return weak if is_proved(result, proved) else (*weak, NOT_VERIFIED)

@@ -9,10 +9,20 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from netdyno.report.page.contests import Candidate, Contests, Place, Proved, Ranking, rank, setting_of
+from netdyno.report.page.contests import (
+    NOT_VERIFIED,
+    Candidate,
+    Contests,
+    Place,
+    Proved,
+    Ranking,
+    rank,
+    setting_of,
+)
 from netdyno.report.vocabulary import Wording
 from netdyno.results.words import number
 
+NO_DIFFERENCE = "Equal within 1 %"
 NAMED = 3  # winners in one sentence
 COMPLAINTS = 4  # kinds of weakness in one sentence
 
@@ -29,14 +39,14 @@ class Answer:
 
 
 def answers(contests: Contests, place: Place, proved: Collection[Proved]) -> list[Answer]:
-    """An answer for each figure that was read there."""
+    """An answer for each figure by which something can be compared there, and for each main figure."""
     found = []
     for words in _distinct(contests.contested()):
         settings = contests.at(place, words)
         rankings = [rank(setting, words, best, proved) for setting, best in settings if len(best) > 1]
         if rankings:
             found.append(_answer(words, rankings))
-        elif settings:
+        elif settings and words.key in contests.heads:
             found.append(_without_rival(words, [best[0] for _, best in settings]))
     return found
 
@@ -79,28 +89,38 @@ def _one(ranking: Ranking) -> tuple[str, str]:
     names = [f"{each.name} ({each.result.cell.execution})" for each in (ranking.first, ranking.second)]
     figures = f"{number(ranking.first.mean)} against {number(ranking.second.mean)} {ranking.wording.unit}"
     where, ratio = ranking.setting.label(), ranking.ratio
+    if ranking.is_equal:
+        return NO_DIFFERENCE, f"{names[0]} and {names[1]}: {figures} ({where})."
     if not ranking.is_decided:
         return "Cannot tell", f"{names[0]} from {names[1]}: {figures}, and {ratio.doubt} ({where})."
     margin = ranking.wording.margin.format(times(ratio.value))
-    sure = f" (99.5 % interval {times(ratio.low)} to {times(ratio.high)})" if ratio.low and ratio.high else ""
+    sure = f" ({times(ratio.low)} to {times(ratio.high)}, allowing for noise)" if ratio.low and ratio.high else ""
     return names[0], f"{margin}{sure}, {names[1]}: {figures} ({where})."
 
 
 def _several(rankings: Sequence[Ranking]) -> tuple[str, str]:
     decided = [ranking for ranking in rankings if ranking.is_decided]
-    undecided = len(rankings) - len(decided)
+    equal = sum(ranking.is_equal for ranking in rankings)
+    doubtful = len(rankings) - len(decided) - equal
     wins = Counter(ranking.first.name for ranking in decided).most_common()
+    rest = [("equal within 1 %", equal, "")] if equal else []
+    rest += [("cannot tell", doubtful, f" ({_doubts(rankings)})")] if doubtful else []
     if not wins:
-        return "Cannot tell", f"in any of {len(rankings)} comparisons: {_doubts(rankings)}."
+        return _undecided(rest, len(rankings))
     (best, most), *others = wins
     parts = [f"in {most} of {len(rankings)} comparisons ({_margin(decided, best)})"]
     parts += [f"{name} in {count} ({_margin(decided, name)})" for name, count in others[: NAMED - 1]]
-    if rest := sum(count for _, count in others[NAMED - 1 :]):
-        parts.append(f"others in {rest}")
-    if undecided:
-        parts.append(f"cannot tell in {undecided}")
-    words = "; ".join(parts) + "."
+    if more := sum(count for _, count in others[NAMED - 1 :]):
+        parts.append(f"others in {more}")
+    words = "; ".join([*parts, *(f"{what} in {count}{why}" for what, count, why in rest)]) + "."
     return (best, words) if 2 * most > len(rankings) else ("It depends", f"{best} {words}")
+
+
+def _undecided(parts: Sequence[tuple[str, int, str]], comparisons: int) -> tuple[str, str]:
+    """Nobody won: what is said of most comparisons leads."""
+    (what, count, why), *others = sorted(parts, key=lambda part: -part[1])
+    rest = "".join(f"; {other} in {number}{reason}" for other, number, reason in others)
+    return f"{what[0].upper()}{what[1:]}", f"in {count} of {comparisons} comparisons{why}{rest}."
 
 
 def _margin(rankings: Sequence[Ranking], name: str) -> str:
@@ -110,26 +130,42 @@ def _margin(rankings: Sequence[Ranking], name: str) -> str:
 
 
 def _doubts(rankings: Sequence[Ranking]) -> str:
-    """The most frequent reason."""
-    return Counter(ranking.ratio.doubt.partition(",")[0] for ranking in rankings).most_common(1)[0][0]
+    """The most frequent reason why no winner is named."""
+    doubts = [ranking.ratio.doubt for ranking in rankings if not (ranking.is_decided or ranking.is_equal)]
+    return Counter(doubt.partition(",")[0] for doubt in doubts).most_common(1)[0][0]
 
 
 def _without_rival(wording: Wording, candidates: Sequence[Candidate]) -> Answer:
     """One framework alone: only its figures."""
     ordered = sorted(candidates, key=lambda each: each.mean)
     names = " and ".join(sorted({each.name for each in candidates}))
-    ends = [f"{number(each.mean)} {wording.unit} ({setting_of(each.result).label()})" for each in ordered]
+    ends = [
+        f"{number(each.mean)} {wording.unit} ({setting_of(each.result.cell, each.result.machine).label()})"
+        for each in ordered
+    ]
     reached = ends[0] if len(ends) == 1 else f"from {ends[0]} to {ends[-1]}"
-    return Answer(question=wording.best, lead="No contest", words=f"{names} had no rival here: {reached}.")
+    words = f"{names}, with no other framework at the same settings: {reached}."
+    return Answer(question=wording.best, lead="Nothing to compare", words=words)
 
 
 def _caveat(rankings: Sequence[Ranking]) -> str:
-    """How many winners rest on weak numbers, and what is weak about them."""
-    weak = [ranking for ranking in rankings if ranking.is_decided and ranking.caveats]
-    if not weak:
-        return ""
-    parts = [part for ranking in weak for caveat in ranking.caveats for part in complaints(caveat)]
-    kinds = ", ".join(kind for kind, _ in Counter(kind_of(part) for part in parts).most_common(COMPLAINTS))
-    decided = sum(ranking.is_decided for ranking in rankings)
-    who = "The winner is" if len(rankings) == 1 else f"{len(weak)} of {decided} winners are"
-    return f"{who} weak or unproved: {kinds}."
+    """How many winners were measured badly and in what way, and how many were not verified."""
+    decided = [ranking for ranking in rankings if ranking.is_decided]
+    kinds = [_weaknesses(ranking) for ranking in decided]
+    weak, unverified = sum(map(bool, kinds)), sum(NOT_VERIFIED in ranking.caveats for ranking in decided)
+    counts = Counter(kind for found in kinds for kind in found).most_common(COMPLAINTS)
+    parts = [f"{_who(weak, rankings, decided)} weak: {', '.join(kind for kind, _ in counts)}."] if weak else []
+    parts += [f"{_who(unverified, rankings, decided)} not verified."] if unverified else []
+    return " ".join(parts)
+
+
+def _weaknesses(ranking: Ranking) -> list[str]:
+    """The kinds of weakness of the winner's measurement."""
+    weak = [caveat for caveat in ranking.caveats if caveat != NOT_VERIFIED]
+    return [kind_of(part) for caveat in weak for part in complaints(caveat)]
+
+
+def _who(count: int, rankings: Sequence[Ranking], decided: Sequence[Ranking]) -> str:
+    if len(rankings) == 1:
+        return "The winner is"
+    return f"{count} of {len(decided)} winners {'is' if count == 1 else 'are'}"

@@ -5,8 +5,10 @@ page's content security policy forbids everything but its one script.
 """
 
 import base64
+import gc
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 
@@ -17,10 +19,11 @@ from netdyno.errors import NetdynoError
 from netdyno.report.charts import Chart
 from netdyno.report.charts.palette import css_variables, look
 from netdyno.report.figures import TRAIN
-from netdyno.report.names import short_names
+from netdyno.report.machines import Surveyor
+from netdyno.report.names import is_instrument, short_names
 from netdyno.report.page.availability import Reasons, availability
 from netdyno.report.page.compact import epoch_s
-from netdyno.report.page.contests import Contests, Proved, proved_of
+from netdyno.report.page.contests import Contests, Proved, proved_of, setting_of
 from netdyno.report.page.data import PageData, Traces
 from netdyno.report.page.headline import Answer, answers, times
 from netdyno.report.page.learning import trainings
@@ -66,11 +69,20 @@ class Page:
     charts: Mapping[str, Chart]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Readers:
+    """Who looks at each result as it passes."""
+
+    data: PageData
+    contests: Contests
+    surveyor: Surveyor
+
+
 def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
     """The whole page; `tell` is called with each progress message."""
     proved = proved_of(contents.proofs)
-    data, contests = PageData(proved), Contests()
-    rows = _read(contents, data, contests, tell)
+    data, contests, surveyor = PageData(proved), Contests(), Surveyor()
+    rows = _read(contents, _Readers(data=data, contests=contests, surveyor=surveyor), tell)
     if contents.traces is not None:
         data.add_traces(contents.traces)
     drawn, undrawn = cases(rows)
@@ -82,10 +94,11 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
         policy=_policy(script),
         style=Markup(css_variables() + style),
         script=Markup(script),
-        data=Markup(data.to_json()),
+        data=Markup(data.to_json(_best_of(contests))),
         version=__version__,
         selector=contents.selector,
         facts=_facts(rows, data.run_count),
+        surroundings=surveyor.surroundings(),
         headings=_headings(contests, rows, proved),
         sections=sections,
         undrawn=[f"{names[network]}/{dataset}" for _, dataset, network in undrawn],
@@ -99,49 +112,69 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
     return Page(html=html, charts=_charts(sections))
 
 
-def _read(contents: Contents, data: PageData, contests: Contests, tell: Tell) -> list[Row]:
+def _read(contents: Contents, readers: _Readers, tell: Tell) -> list[Row]:
     """Read every result once and keep only its row."""
     rows: list[Row] = []
-    for result in contents.results:
-        rows.append(data.add(result))
-        contests.add(result)
-        if len(rows) % 1000 == 0:
-            tell(f"read {data.run_count:,} runs of {len(rows):,} cells")
+    with _without_collector():
+        for result in contents.results:
+            rows.append(readers.data.add(result))
+            readers.contests.add(result)
+            readers.surveyor.add(result)
+            if len(rows) % 1000 == 0:
+                tell(f"read {readers.data.run_count:,} runs of {len(rows):,} cells")
     if contents.selector and not rows:
         message = f"no result matches '{contents.selector}'."
         raise NetdynoError(message, hint="See all of them: netdyno results")
-    tell(f"{data.run_count:,} runs of {len(rows):,} cells read, drawing")
+    tell(f"{readers.data.run_count:,} runs of {len(rows):,} cells read, drawing")
     return rows
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Records have no cycles, and of 100,000 the collector would look through everything kept for a third of the
+    time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _best_of(contests: Contests) -> Callable[[Row], float | None]:
+    """The best main figure with a row's settings; None for what is not compared."""
+
+    def best(row: Row) -> float | None:
+        if row.head is None or is_instrument(row.cell.framework):
+            return None
+        return contests.best_at(setting_of(row.cell, row.machine), row.head.wording)
+
+    return best
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Facts:
-    """The content of the first lines."""
+    """The numbers in the first lines; netdyno's own instruments are no frameworks."""
 
     frameworks: int
     networks: int
     workloads: int
     results: int
     runs: int
-    places: tuple[str, ...]
     dates: str
 
 
 def _facts(rows: Sequence[Row], runs: int) -> _Facts:
-    places = {(row.place, row.machine, row.cell.device) for row in rows}
-    names = [name for name, _, _ in sorted(places)]
+    compared = [row for row in rows if not is_instrument(row.cell.framework)]
     days = sorted(row.started_at[:10] for row in rows if epoch_s(row.started_at) is not None)
     ends = list(dict.fromkeys((days[0], days[-1]))) if days else []
     return _Facts(
-        frameworks=len({row.cell.framework for row in rows}),
-        networks=len({row.cell.network for row in rows}),
+        frameworks=len({row.cell.framework for row in compared}),
+        networks=len({row.cell.network for row in compared}),
         workloads=len({row.workload for row in rows}),
         results=len(rows),
         runs=runs,
-        places=tuple(
-            f"{name} ({names.count(name)} machines)" if names.count(name) > 1 else name
-            for name in dict.fromkeys(names)
-        ),
         dates=" to ".join(ends),
     )
 

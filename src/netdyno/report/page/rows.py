@@ -1,7 +1,6 @@
 """What the page keeps of a result once its samples are dropped: one row of the table, one bar of each chart."""
 
 import hashlib
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +9,7 @@ from math import fsum, sqrt
 from typing import Any
 
 from netdyno.report.figures import missing_of, per_step_of, run_values
+from netdyno.report.names import device_name
 from netdyno.report.page.contests import Proved, is_proved
 from netdyno.report.vocabulary import Wording, page_wording
 from netdyno.results.cell import FIELDS, Cell
@@ -22,8 +22,6 @@ from netdyno.results.student import quantile
 from netdyno.results.utilisation import nominal_peak, utilisation
 
 CONFIDENCE = 0.95  # of the interval of a figure
-# Parts of a device's name that carry no information.
-ADORNMENTS = re.compile(r"\((R|TM|C)\)|\s(\d+-Core\s)?Processor\b|\sCPU\b|\s@.*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +44,8 @@ class Hole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A result in figures. `id` is the end of a link to it."""
+    """A result in figures."""
 
-    id: str
     workload: str
     cell: Cell
     machine: str
@@ -100,7 +97,6 @@ def row_of(result: Result, proved: Collection[Proved]) -> Row:
     """The result without its samples."""
     last = result.records[-1]
     return Row(
-        id=row_id(result),
         workload=result.cell.workload,
         cell=result.cell,
         machine=result.machine,
@@ -123,18 +119,17 @@ def row_of(result: Result, proved: Collection[Proved]) -> Row:
     )
 
 
-def row_id(result: Result) -> str:
-    """Ten hex digits, the same in every report of the same series."""
-    cell = [str(getattr(result.cell, name)) for name in FIELDS]
-    words = "\n".join((result.machine, *cell, str(result.series)))
+def row_id(row: Row) -> str:
+    """The end of a link to a result: ten hex digits, the same in every report of the same series."""
+    cell = [str(getattr(row.cell, name)) for name in FIELDS]
+    words = "\n".join((row.machine, *cell, str(row.series)))
     return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:10]
 
 
 def place_name(environment: Mapping[str, Any], device: str) -> str:
     """The usual name of the processor or GPU; an imported record may not have one."""
     name = _gpu_name(environment) if device != "cpu" else environment.get("cpu")
-    plain = " ".join(ADORNMENTS.sub(" ", name).split()) if isinstance(name, str) else ""
-    return plain or f"unnamed {device}"
+    return device_name(name) or f"unnamed {device}"
 
 
 def _figures(result: Result) -> dict[str, Figure]:
@@ -159,11 +154,9 @@ def _missing(result: Result) -> dict[str, Hole]:
 
 def _interval(result: Result, name: str, estimate: Estimate) -> tuple[float | None, float | None]:
     """The main figure's own interval; of the others Student's interval for the mean over the runs."""
-    values = run_values(result, name)
-    if len(values) < 2:
-        return None, None
-    if name == result.headline:
+    if name == result.headline or estimate.low is None:
         return estimate.low, estimate.high
+    values = run_values(result, name)
     mean = fsum(values) / len(values)
     variance = fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
     reach = _t(len(values) - 1) * sqrt(variance / len(values))

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from netdyno.report.charts import Chart, bar_chart, render_svg
 from netdyno.report.charts.palette import look
+from netdyno.report.figures import LESS
 from netdyno.report.names import is_instrument, short_reason
 from netdyno.report.page.bars import Grouping, bars, grouping, holes, wordings
 from netdyno.report.page.growth import growth_charts, then_and_now_chart
-from netdyno.report.page.rows import Figure, Row
-from netdyno.results.words import number
+from netdyno.report.page.rows import Row
+from netdyno.results.words import interval, number
 
 WIDTH = 410  # pixels of a chart: two stand side by side on a screen, one fills a phone and can be read there
 LONGEST_SLUG = 60
-LEAST_MARGIN = 0.01  # percent; a smaller one is not shown
 MOST_SECTIONS = 16  # with charts; the table has everything
 
 Case = tuple[str, str, str]  # a workload, a dataset and a network
@@ -42,7 +42,7 @@ class Tile:
     title: str
     text: str
     unit: str
-    margin: str
+    margin: str  # its interval, in words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +56,7 @@ class Section:
     results: int
     shared: str  # what everything drawn has in common
     left_out: int  # groups that are not drawn
+    rows_left_out: int  # of the groups that are
     unproved: tuple[str, ...]  # frameworks that were measured but not proved equal
     only: Row | None  # where there is just one
     tiles: tuple[Tile, ...]  # its figures
@@ -94,6 +95,7 @@ def section(case: Case, rows: Sequence[Row], names: Mapping[str, str]) -> Sectio
         results=len(rows),
         shared=groups.shared,
         left_out=groups.left_out,
+        rows_left_out=groups.rows_left_out,
         unproved=tuple(sorted({look(row.cell.framework).name for row in measured if not row.proved})),
         only=only,
         tiles=tuple(_tiles(only)) if only else (),
@@ -111,9 +113,12 @@ def slug(*words: str) -> str:
 
 
 def _bar_pictures(groups: Grouping, rows: Sequence[Row], where: str) -> Iterator[Picture]:
+    heads = {row.headline for row in rows}
     for words in wordings(rows):
-        if found := bars(groups, words):
-            chart = bar_chart(found, title=f"{words.title}, {where}", axis=words.unit)
+        found = bars(groups, words)
+        if sum(bar.value is not None for bar in found) > 1 or (found and words.name in heads):
+            is_less = words.better == LESS
+            chart = bar_chart(found, title=f"{words.title}, {where}", axis=words.unit, least_first=is_less)
             title = ", ".join(filter(None, (words.title, words.unit)))
             yield Picture(title=title, chart=chart, caption=words.meaning)
 
@@ -126,14 +131,8 @@ def _growth_pictures(rows: Sequence[Row], where: str) -> Iterator[Picture]:
 def _tiles(row: Row) -> Iterator[Tile]:
     for words in wordings([row]):
         if figure := row.figures.get(words.name):
-            yield Tile(title=words.title, text=number(figure.value), unit=words.unit, margin=_margin(figure))
-
-
-def _margin(figure: Figure) -> str:
-    if not figure.value or figure.low is None or figure.high is None:
-        return ""
-    percent = 50 * (figure.high - figure.low) / figure.value
-    return f"± {percent:.2g} %" if percent >= LEAST_MARGIN else ""
+            margin = interval(figure.value, figure.low, figure.high)
+            yield Tile(title=words.title, text=number(figure.value), unit=words.unit, margin=margin)
 
 
 def _failed(groups: Grouping, is_alone: bool) -> Iterator[str]:

@@ -1,10 +1,11 @@
-"""How reliable the page's numbers are: the weaknesses of its results, and what was proved equal."""
+"""How reliable the page's numbers are: the weaknesses of its results, what was verified, and what netdyno costs."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from netdyno.report.charts.palette import look
+from netdyno.report.names import is_instrument
 from netdyno.report.page.headline import complaints, kind_of
 from netdyno.report.page.rows import Row
 from netdyno.results.proof import Proof
@@ -12,24 +13,24 @@ from netdyno.results.proof import Proof
 MOST_COMPLAINTS = 30  # kinds listed
 
 MEANINGS = {
-    "warm-up cut short": "the blocks were still changing when the warm-up ended",
-    "interval not reached": "time ran out before the median was within the target",
-    "too few blocks": "too few for an interval of the median",
-    "drifting": "the halves of a run differ by over 2 % and by more than its noise",
+    "warm-up cut short": "the speed was still changing when the warm-up ended",
+    "interval not reached": "time ran out before the figure was as exact as wanted",
+    "too few blocks": "too few timed blocks to say how exact the figure is",
+    "drifting": "the first and second half of a run differ by over 2 %, and by more than its noise",
     "loss does not move": "training changed nothing",
     "host-bound": "most of a step is spent on launching it: the device waits for the host",
     "input-bound": "the device waits for input",
     "slowed by feeding": "passing the input to the device takes time from computing",
     "throttled": "the device reduced its clocks",
     "foreign GPU process": "another process used the device",
-    "energy sources disagree": "the energy counter and the integral of power differ by over 2 %",
+    "energy sources disagree": "two ways of reading the energy differ by over 2 %",
     "temperature drifting": "by 5 °C or more during the timed part",
     "more threads than cores": "threads shared a core",
     "more threads than physical cores": "threads shared a core",
     "foreign load": "other processes used over 5 % of the machine",
     "stolen time": "the hypervisor gave over 2 % of the CPU time to other machines",
-    "runs differ": "the runs' medians spread over 5 %",
-    "one run": "the difference between runs is unknown",
+    "runs differ": "the speeds of the runs differ by over 5 %",
+    "one run": "how much another run would differ is unknown",
     "some runs failed": "the figures come from the others",
 }
 
@@ -45,7 +46,7 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proved:
-    """The proofs of one framework: how many cases are equal of those tried, and the others in words."""
+    """What was verified of one framework: how many cases are equal of those tried, and the others in words."""
 
     name: str
     css: str
@@ -65,11 +66,14 @@ class Trust:
     not_measured: int
     complaints: tuple[Complaint, ...]
     proved: tuple[Proved, ...]
-    unproved: tuple[str, ...]  # frameworks with a measured result that no proof covers
+    unproved: tuple[str, ...]  # frameworks with a measured result that was not verified
+    instruments: tuple[str, ...]  # how long a step of netdyno's own instruments takes
 
 
 def trust(rows: Sequence[Row], proofs: Iterable[Proof]) -> Trust:
-    """Over all rows of the page and all proofs of its frameworks."""
+    """Over all rows of the page, its instruments apart, and all proofs of its frameworks."""
+    instruments = [row for row in rows if is_instrument(row.cell.framework)]
+    rows = [row for row in rows if not is_instrument(row.cell.framework)]
     frameworks = {row.cell.framework for row in rows}
     unproved = {row.cell.framework for row in rows if row.is_measured and not row.proved}
     kept = [proof for proof in proofs if proof.framework in frameworks]
@@ -80,7 +84,27 @@ def trust(rows: Sequence[Row], proofs: Iterable[Proof]) -> Trust:
         complaints=tuple(_complaints(rows)),
         proved=tuple(_proved(kept)),
         unproved=tuple(look(name).name for name in sorted(unproved, key=lambda name: (look(name).order, name))),
+        instruments=tuple(_instruments(instruments)),
     )
+
+
+def _instruments(rows: Iterable[Row]) -> list[str]:
+    """Such as "Null (computes nothing): 2 µs a step on AMD EPYC 9354"; from the quickest to the slowest."""
+    steps: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        if row.head and row.per_step and row.head.value > 0:
+            step_s = row.per_step * row.head.wording.scale / row.head.value
+            steps.setdefault((look(row.cell.framework).name, row.place), []).append(step_s)
+    return [
+        f"{name}: {duration(min(found))}{f' to {duration(max(found))}' if len(found) > 1 else ''} a step on {place}"
+        for (name, place), found in sorted(steps.items())
+    ]
+
+
+def duration(seconds: float) -> str:
+    """In the unit that gives it few digits."""
+    unit, factor = next(((u, f) for u, f in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)) if f * seconds >= 1), ("ns", 1e9))
+    return f"{factor * seconds:.3g} {unit}"
 
 
 def _complaints(rows: Iterable[Row]) -> list[Complaint]:

@@ -103,7 +103,9 @@ def reference_charts(dataset: str, network: str, today: Mapping[str, Sequence[Ba
         if bars:
             unit = next(figure.unit for figure in published_figures() if figure.metric == metric)
             name = f"{title}, {network} on {dataset}"
-            charts.append(bar_chart([*(today or {}).get(metric, ()), *bars], title=name, axis=unit + BETTER[metric]))
+            shown = [*(today or {}).get(metric, ()), *bars]
+            is_less = "less" in BETTER[metric]
+            charts.append(bar_chart(shown, title=name, axis=unit + BETTER[metric], least_first=is_less))
     return charts
 
 

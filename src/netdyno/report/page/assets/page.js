@@ -3,6 +3,7 @@
 "use strict";
 (() => {
   const SLICE = 100; // rows added when the reader scrolls near the end
+  const LONGEST = 60; // characters of a name in the table; the details have all of it
   const PRINTED = 1000; // rows on paper
   const SVG = "http://www.w3.org/2000/svg";
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -41,12 +42,14 @@
     value === null ? "–" : `${new Date(value * 1000).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
   const flagsOf = (row) => row[at.flags].map((flag) => data.texts[flag]).join(", ");
+  const why = (row) =>
+    verdict(row) === "weak" ? flagsOf(row) : [text(row, "outcome"), text(row, "short")].filter(Boolean).join(": ");
+  const shortened = (name) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
   const distinct = (of) => new Set(data.rows.map(of)).size;
   const places = distinct((row) => text(row, "place"));
-  // A machine's id is needed where two machines have processors of one name; the others, where they differ at all.
-  const isNeeded = (column) => distinct(column.of) > (column.title === "Machine" ? places : 1);
-  const classes = (column) => [column.show ? "number" : "", column.minor ? "minor" : ""].filter(Boolean).join(" ");
-  // A column for each figure that some result has: first those that are the main one of a result, with its interval.
+  const classes = (column) =>
+    [column.show ? "number" : "", column.name ?? "", column.wide ? "wide" : ""].filter(Boolean).join(" ");
+  // A column for each figure that some result has: first those that are the main one of a result.
   const heads = new Set(data.rows.map((row) => row[at.headline]));
   const figureColumn = (described, index) => ({
     title: described.heading,
@@ -55,45 +58,93 @@
     show: number,
     marked: heads.has(index),
     place: described.place,
+    means: `${described.title}. ${described.meaning}`,
   });
   const figureColumns = data.figures.map(figureColumn).sort((a, b) => a.place - b.place);
-  const COLUMNS = [
-    { title: "Workload", of: (row) => text(row, "workload"), filter: true, optional: true },
-    { title: "Network", of: (row) => text(row, "network"), filter: true },
-    { title: "Dataset", of: (row) => text(row, "dataset"), filter: true },
+  const EVERY = [
+    { title: "Workload", of: (row) => text(row, "workload"), filter: true, optional: true, quiet: true },
+    { title: "Network", of: (row) => text(row, "network"), filter: true, name: "network" },
+    { title: "Dataset", of: (row) => text(row, "dataset"), filter: true, optional: true, wide: true },
     {
       title: "Framework",
       of: (row) => look(row)[0],
       filter: true,
       order: (row) => `${look(row)[2]} ${look(row)[0]}`,
+      wide: true,
     },
     ...figureColumns.filter((column) => column.marked),
-    { title: "95 %", csv: "± %", of: margin, show: (half) => (half === null ? "–" : `± ${half.toFixed(2)} %`) },
-    ...figureColumns.filter((column) => !column.marked),
     {
-      title: "MFU",
-      of: (row) => row[at.mfu],
-      show: (found) => (found === null ? "–" : `${(100 * found).toFixed(0)} %`),
+      title: "× best",
+      of: (row) => row[at.share],
+      show: (share) => (share === null ? "–" : `×${share < 100 ? share.toFixed(2) : number(share)}`),
+      means: "The main figure divided by the best one with the same network, dataset, device and settings.",
     },
-    { title: "Batch", of: (row) => row[at.batch], filter: true, show: number },
-    { title: "Precision", of: (row) => text(row, "precision"), filter: true },
-    { title: "Execution", of: execution, filter: true },
-    { title: "Device", of: (row) => text(row, "place"), filter: true },
-    { title: "Machine", of: (row) => text(row, "machine"), filter: true, minor: true, optional: true },
+    {
+      title: "95 %",
+      csv: "± %",
+      of: margin,
+      show: (_, row) => text(row, "interval"),
+      means:
+        "How exact the main figure is: an interval that holds the true mean in 95 of 100 such measurements; " +
+        "± in percent, or both ends where it is wide. One run has none.",
+    },
+    {
+      title: "Verdict",
+      of: verdict,
+      filter: true,
+      name: "judged",
+      means:
+        "Steady: nothing disturbed the measurement. Weak (∗): something did, and is named. Not measured: the reason is named.",
+    },
+    {
+      title: "Data",
+      of: (row) => text(row, "data"),
+      filter: true,
+      optional: true,
+      means: "Synthetic: made up in memory. Packed: files, read by netdyno's loader. Native: files, read by the framework.",
+    },
+    { title: "Batch", of: (row) => row[at.batch], filter: true, show: number, optional: true },
+    { title: "Precision", of: (row) => text(row, "precision"), filter: true, optional: true },
+    {
+      title: "Execution",
+      of: execution,
+      filter: true,
+      optional: true,
+      means: "Eager: one operation after the other. Compiled: the whole step is compiled before it runs.",
+    },
+    { title: "Device", of: (row) => text(row, "place"), filter: true, optional: true },
+    { title: "Machine", of: (row) => text(row, "machine"), filter: true, optional: true, quiet: true },
     {
       title: "Threads",
       of: (row) => (text(row, "device") === "cpu" ? row[at.threads] : null),
       filter: true,
-      minor: true,
       show: number,
+      optional: true,
     },
-    { title: "Options", of: (row) => text(row, "others"), filter: true, minor: true, optional: true },
-    { title: "Data", of: (row) => text(row, "data"), filter: true, minor: true, optional: true },
-    { title: "Series", of: (row) => row[at.series], filter: true, minor: true, show: number, optional: true },
-    { title: "Runs", of: (row) => row[at.runs], minor: true, show: number },
-    { title: "Proved", of: (row) => (row[at.proved] ? "yes" : "no"), filter: true },
-    { title: "Verdict", of: verdict, filter: true },
-  ].filter((column) => !column.optional || isNeeded(column));
+    { title: "Options", of: (row) => text(row, "others"), filter: true, optional: true },
+    { title: "Series", of: (row) => row[at.series], filter: true, show: number, optional: true, quiet: true },
+    ...figureColumns.filter((column) => !column.marked),
+    {
+      title: "of peak",
+      csv: "MFU",
+      of: (row) => row[at.mfu],
+      show: (found) => (found === null ? "–" : `${(100 * found).toFixed(0)} %`),
+      means: "Arithmetic of the network in a second, as a share of what the device can do at most.",
+    },
+    { title: "Runs", of: (row) => row[at.runs], show: number, optional: true },
+    {
+      title: "Verified",
+      of: (row) => (row[at.proved] ? "yes" : "no"),
+      filter: true,
+      optional: true,
+      means: "Whether netdyno verify found on this machine that the framework trains the same network.",
+    },
+  ];
+  const isEmpty = (column) => data.rows.every((row) => column.of(row) === null);
+  // A column that is the same in every row is a sentence; a machine's id says more than its device only if two share one.
+  const isSame = (column) => column.optional && distinct(column.of) < 2;
+  const isIdle = (column) => column.title === "Machine" && distinct(column.of) <= places;
+  const COLUMNS = EVERY.filter((column) => !isEmpty(column) && !isSame(column) && !isIdle(column));
   const value = (column, row) => (column.order ? column.order(row) : column.of(row));
 
   const collator = new Intl.Collator("en", { numeric: true });
@@ -127,28 +178,41 @@
     shown: 0,
   };
 
+  // On a narrow screen the framework and the settings stand below the network, so that the number is beside it.
+  const below = (row) => {
+    const settings = [text(row, "dataset"), `b${row[at.batch]}`, text(row, "data")];
+    if (settings[2] === "synthetic") settings.pop();
+    return make(
+      "span",
+      { class: "below" },
+      make("span", {}, swatch(row), shortened(look(row)[0])),
+      make("small", {}, settings.map(shortened).join(" · ")),
+    );
+  };
   const cellOf = (column, row, place) => {
     const found = column.of(row);
     const cell = make("td", { class: classes(column) });
     if (column.title === "Network") {
       const name = `Details of ${found}/${text(row, "dataset")} in ${look(row)[0]}`;
-      cell.append(make("button", { type: "button", class: "link", "data-place": place, "aria-label": name }, found));
-    } else if (column.title === "Framework") cell.append(swatch(row), found);
+      const link = { type: "button", class: "link", "data-place": place, "aria-label": name };
+      cell.append(make("button", link, shortened(found)), below(row));
+    } else if (column.title === "Framework") cell.append(swatch(row), shortened(found));
     else if (column.title === "Verdict") {
-      const why = found === "weak" ? flagsOf(row) : text(row, "reason");
-      cell.append(make("span", { class: `verdict ${found.replace(" ", "-")}`, title: why }, found));
-      if (found !== "steady")
-        cell.append(make("span", { class: "why" }, found === "weak" ? why : `${text(row, "outcome")}: ${why}`));
+      cell.append(make("span", { class: `verdict ${found.replace(" ", "-")}`, title: why(row) }, found));
+      if (found !== "steady") cell.append(make("span", { class: "why" }, why(row)));
     } else if (column.marked && verdict(row) === "weak") {
       cell.append(column.show(found), make("span", { class: "verdict weak hanging", title: flagsOf(row) }, "∗"));
-    } else cell.append(column.show ? column.show(found) : String(found));
+    } else cell.append(column.show ? column.show(found, row) : shortened(String(found)));
     return cell;
+  };
+  const rowOf = (place) => {
+    const row = data.rows[place];
+    const apart = row[at.apart] ? { class: "apart", title: "Part of netdyno: takes part in no comparison" } : {};
+    return make("tr", apart, ...COLUMNS.map((column) => cellOf(column, row, place)));
   };
   const append = (most) => {
     const slice = state.rows.slice(state.shown, state.shown + most);
-    body.append(
-      ...slice.map((place) => make("tr", {}, ...COLUMNS.map((column) => cellOf(column, data.rows[place], place)))),
-    );
+    body.append(...slice.map(rowOf));
     state.shown += slice.length;
   };
   const render = () => {
@@ -207,6 +271,8 @@
       const compare = (a, b) =>
         typeof a === "number" && typeof b === "number" ? a - b : collator.compare(String(a), String(b));
       kept.sort((one, other) => {
+        const apart = data.rows[one][at.apart] - data.rows[other][at.apart]; // netdyno's own always last
+        if (apart) return apart;
         const [a, b] = [keys.get(one), keys.get(other)];
         if (a === null || b === null) return (a === null) - (b === null); // unknown values come last in both directions
         return state.down ? compare(b, a) : compare(a, b);
@@ -225,7 +291,7 @@
   };
   const addHeaders = () => {
     for (const column of COLUMNS) {
-      const button = make("button", { type: "button" }, column.title);
+      const button = make("button", { type: "button", ...(column.means ? { title: column.means } : {}) }, column.title);
       const header = make("th", { scope: "col", class: classes(column) }, button);
       button.addEventListener("click", () => sortBy(column, header));
       find("headers").append(header);
@@ -252,6 +318,19 @@
       find("filters").append(make("div", {}, make("label", { for: select.id }, column.title), select));
     }
   };
+  const explain = () => {
+    const meant = COLUMNS.filter((column) => column.means);
+    find("legend").append(
+      ...meant.flatMap((column) => [make("dt", {}, column.title), make("dd", {}, column.means)]),
+    );
+    const same = EVERY.filter((column) => isSame(column) && !column.quiet && data.rows.length > 1);
+    const words = same
+      .map((column) => [column.title.toLowerCase(), column.of(data.rows[0])])
+      .filter(([, value]) => value !== null && value !== "")
+      .map(([title, value]) => `${title}: ${shortened(String(value))}`);
+    find("same").textContent = `The same in all rows: ${words.join(" · ")}`;
+    find("same").hidden = words.length === 0;
+  };
   const reset = () => {
     find("search").value = "";
     for (const select of find("filters").querySelectorAll("select")) select.value = "";
@@ -277,11 +356,11 @@
       const safe = typeof content === "string" && /^[=+\-@\t\r]/.test(content) ? `'${content}` : String(content ?? "");
       return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
     };
-    const head = [...COLUMNS.map((column) => column.csv ?? column.title), "what is weak or missing"];
+    const head = [...EVERY.map((column) => column.csv ?? column.title), "what is weak or missing"];
     const lines = state.rows.map((place) => {
       const row = data.rows[place];
       const why = [...row[at.flags].map((flag) => data.texts[flag]), text(row, "reason")].filter(Boolean).join("; ");
-      return [...COLUMNS.map((column) => column.of(row)), why];
+      return [...EVERY.map((column) => column.of(row)), why];
     });
     return [head, ...lines].map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
   };
@@ -455,12 +534,13 @@
     const found = verdict(row);
     const main = head(row);
     const shown = main === null ? text(row, "outcome") : `${number(main[0])} ${headUnit(row)}`;
-    const interval = hasInterval(main) ? ` (95 % interval ${number(main[1])} to ${number(main[2])})` : "";
+    const between = hasInterval(main) ? `95 % interval ${number(main[1])} to ${number(main[2])}` : text(row, "interval");
+    const interval = main === null ? "" : ` (${between})`;
     const weak = found === "weak" ? flagsOf(row) : text(row, "reason");
     return [
       make("p", { class: "figure" }, shown, make("small", {}, interval)),
       make("p", {}, make("span", { class: `verdict ${found.replace(" ", "-")}` }, found), weak ? ` ${weak}` : ""),
-      row[at.proved] ? null : make("p", { class: "note" }, "Not proved equal on this machine: see netdyno verify."),
+      row[at.proved] || row[at.apart] ? null : make("p", { class: "note" }, "Not verified on this machine: run netdyno verify."),
     ];
   };
   const readings = (row) => {
@@ -565,7 +645,9 @@
   theme.hidden = false;
   nameTheme();
   addHeaders();
+  find("filter-box").open = innerWidth > 640; // on a phone the table itself comes first
   addFilters();
+  explain();
   update();
   openFromAddress();
   root.dataset.ready = "yes";
