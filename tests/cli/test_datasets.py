@@ -179,3 +179,40 @@ def test_a_dataset_from_a_folder_is_listed_where_it_lies(netdyno, tmp_path):
     rows = json.loads(netdyno("datasets", "--json").stdout)
     (here,) = next(row for row in rows if row["name"] == "imagenet")["here"]
     assert (here["format"], here["splits"], here["bytes"]) == ("folder", ["train"], None)
+
+
+def _photos(folder, seed):
+    for split in ("train", "val"):
+        for label, name in enumerate(("cat", "dog")):
+            (folder / split / name).mkdir(parents=True)
+            for item in encoded_items(4 + seed)[seed:]:
+                (folder / split / name / f"{label}-{item.name}").write_bytes(item.encoded)
+
+
+def test_a_copy_from_another_folder_is_not_taken_for_the_one_that_was_packed(netdyno, tmp_path):
+    for seed, name in enumerate("ab"):
+        _photos(tmp_path / name, seed)
+    get = ("datasets", "get", "imagenet", "--to", "packed", "--size", "8", "--from")
+    assert netdyno(*get, str(tmp_path / "a")).returncode == 0
+    assert "has it already" in netdyno(*get, str(tmp_path / "a")).stdout
+    done = netdyno(*get, str(tmp_path / "b"))
+    assert done.returncode == 2, done.stdout
+    (line,) = done.stderr.strip().splitlines()
+    assert f"made from {tmp_path / 'b'}" in line
+    assert f"received {tmp_path / 'a'}" in line
+    done = netdyno(
+        "train", "--network", "alexnet/imagenet", "--framework", "reference", "--steps", "1", "--seeds", "1"
+    )
+    assert done.returncode == 2
+    assert f"received {tmp_path / 'a'}" in done.stderr
+
+
+def test_the_hint_for_images_of_different_sizes_can_be_followed(netdyno, tmp_path):
+    write(image_folder, tmp_path / "photos", encoded_items(70))
+    command = ("datasets", "convert", str(tmp_path / "photos"), "--to", "packed")
+    done = netdyno(*command)
+    assert done.returncode == 2
+    assert "--size N" in done.stderr
+    done = netdyno(*command, "--size", "8")
+    assert done.returncode == 0, done.stderr
+    assert "train: 70 images" in done.stdout

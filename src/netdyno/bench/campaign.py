@@ -219,6 +219,7 @@ def _describe(run: PlannedRun, campaign: Campaign) -> tuple[Request, RunFacts]:
         ranks=request.ranks,
         environment=campaign.surroundings(cell),
         cost={name: getattr(counted, name) for name in counted.__slots__},
+        inputs=inputs.ready.digests if inputs else {},
     )
     return request, facts
 

@@ -28,8 +28,9 @@ from netdyno.results.store import open_store
 from netdyno.runtime.folders import RunFolders, only_measurement
 from netdyno.runtime.observer import Observer
 from netdyno.runtime.worker_file import pack_worker
-from netdyno.workloads.inputs import prepare_inputs
+from netdyno.workloads.inputs import input_key, prepare_inputs
 from netdyno.workloads.probe import Choice
+from netdyno.workloads.workload import INPUTS, SYNTHETIC
 
 Expected = Mapping[PlannedRun, float]
 """Seconds that each run will take."""
@@ -51,7 +52,8 @@ class Session:
     def plan(self, *, again: bool = False, retry: bool = False, continued: Mapping[Cell, int] | None = None) -> Plan:
         """The runs that are still to be made."""
         digests = {cell: digest(self.campaign.bench.programme(cell)) for cell in self.cells}
-        renewal = Renewal(again=again, retry=retry, digests=digests, continued=continued or {})
+        series = {**(continued or {}), **self._series_on_new_data()}
+        renewal = Renewal(again=again, retry=retry, digests=digests, continued=series)
         return make_plan(self.cells, self.suite.settings, self._history(), renewal)
 
     def expected(self, plan: Plan) -> Expected:
@@ -73,6 +75,18 @@ class Session:
         wanted = set(self.suite.cells)
         records = self.campaign.store.records(machine=self.campaign.machine)
         return results_of(record for record in records if record.cell in wanted)
+
+    def _series_on_new_data(self) -> dict[Cell, int]:
+        """A new series for each cell whose newest runs were made on other data than what is here now."""
+        found: dict[Cell, int] = {}
+        for cell in self.cells:
+            inputs = self.campaign.inputs.get(input_key(cell)) if cell.data != SYNTHETIC else None
+            runs = self.campaign.store.records(cell.columns(), machine=self.campaign.machine) if inputs else []
+            newest = max((run.series for run in runs), default=0)
+            before = [run.settings.get(INPUTS) for run in runs if run.series == newest]
+            if inputs and any(known and known != inputs.ready.digests for known in before):
+                found[cell] = newest + 1
+        return found
 
     def _history(self) -> History:
         return self.campaign.store.finished(self.campaign.machine)

@@ -59,11 +59,12 @@ def get(
         with Following(talk_console(), name) as following:
             got = get_dataset(dataset, home(), given, following.bytes_came)
         print(f"{name}: {got.folder} ({got.origin})")
+        sources = _sources_in(got.folder, (), count) if to is not None else {}
     elif given is not None:
         raise NetdynoError(f"{name} is drawn: expected no --from, received {given}.")
-    if to is not None or dataset.drawn:
-        target = _target(to or "packed", folder_of(home(), name, to or "packed"), size)
-        _convert(_sources_of(dataset, (), count), target)
+    else:
+        sources = _sources_of(dataset, (), count)
+    _convert(sources, _target(to or "packed", folder_of(home(), name, to or "packed"), size))
 
 
 @app.command("convert")
@@ -102,7 +103,7 @@ def describe(dataset: Dataset) -> dict[str, Any]:
         "drawn": dataset.drawn,
         "published": bool(dataset.files),
         "here": [
-            {"format": at.format, "folder": str(at.folder), "splits": list(at.splits), "bytes": at.bytes}
+            {"format": at.format, "folder": str(at.folder), "splits": list(at.splits), "bytes": at.find_bytes()}
             for at in here
         ],
     }

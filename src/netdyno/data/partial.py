@@ -8,6 +8,7 @@ a line counts as soon as it is written. It does not outlive the machine: after a
 
 import fcntl
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -17,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from netdyno.data.codecs.files import as_one_line
+from netdyno.data.origin import check_continues, differing
 from netdyno.errors import NetdynoError
 
 LOG = "progress.jsonl"
@@ -95,6 +97,12 @@ class PartialSplit:
 
     def close(self) -> None:
         self._log.close()
+
+    def discard(self) -> None:
+        """Remove what was written: it can be no part of a complete split."""
+        with _safely(self._folder, 0):
+            shutil.rmtree(self._folder)
+        self.close()
 
     def _put(self, piece: Piece, touched: dict[str, int]) -> None:
         """Write a piece; `touched` gets the file's size after it, as soon as the file was opened."""
@@ -197,18 +205,14 @@ class _Log:
 
     def _begin(self, facts: dict[str, object]) -> None:
         head, self._size = next(self._lines(), (_Line(), 0))
-        if head.facts is None:
+        begun = len(list(self._lines())) > 1
+        if head.facts is None or (not begun and differing(head.facts, facts)):
+            _empty(self._folder)
             self._size = 0
             os.ftruncate(self._descriptor, 0)
             self.add(_Line(facts=facts))
-        elif head.facts != facts:
-            before = head.facts
-            differing = sorted(key for key in before.keys() | facts.keys() if before.get(key) != facts.get(key))
-            raise NetdynoError(
-                f"{self._folder}: expected to continue a split with the same {', '.join(differing)}, "
-                "received another: it was begun for other data.",
-                hint=f"Delete {self._folder} to start over.",
-            )
+        else:
+            check_continues(self._folder, head.facts, facts)
 
     def _lock(self) -> None:
         """With a lock that forked children do not inherit, so that an orphan cannot keep it."""
@@ -272,6 +276,15 @@ def _opened(path: Path, is_new: bool) -> int:
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(path, flags, 0o666)
+
+
+def _empty(folder: Path) -> None:
+    """Remove everything but the log."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != LOG:
+            path.unlink()
 
 
 def _write_all(descriptor: int, data: bytes | memoryview, at: int) -> None:

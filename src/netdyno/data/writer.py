@@ -53,6 +53,9 @@ class SplitWriter:
     def close(self) -> None:
         self._split.close()
 
+    def discard(self) -> None:
+        self._split.discard()
+
     def _append(self, pieces: Iterable[Piece], count: int) -> None:
         if self.done + count > self._about.count:
             raise NetdynoError(f"expected {self._about.count} items in all, received {self.done + count}.")

@@ -13,6 +13,7 @@ from netdyno.runtime.worker import Worker
 from netdyno.workloads.inputs import InputFiles
 
 SYNTHETIC = "synthetic"
+INPUTS = "inputs"  # in the settings of a record: the digests of the data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,11 @@ class RunFacts:
     environment: Mapping[str, object] = field(default_factory=dict)
     cost: Mapping[str, int] = field(default_factory=dict)
     choice: Mapping[str, object] = field(default_factory=dict)  # of an execution, where the fastest was wanted
+    inputs: Mapping[str, str] = field(default_factory=dict)  # digests of real data, by split
+
+    def settings(self) -> dict[str, object]:
+        """What the host adds to an adapter's settings."""
+        return {**self.choice, **({INPUTS: dict(self.inputs)} if self.inputs else {})}
 
 
 class Workload(Protocol):

@@ -2,14 +2,15 @@
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File
+from netdyno.data.codecs.names import number_name
 from netdyno.data.item import About, Images, Item, Labels, check_index, check_range
-from netdyno.data.names import number_name
 from netdyno.data.sidecar import check_labels, checked_label
 
 
@@ -23,6 +24,10 @@ class PixelArrays:
     labels: File
     labels_at: int
     label_type: np.dtype[Any]  # unsigned, or little endian
+
+    @property
+    def place(self) -> Path:
+        return self.images.path.parent
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.images.path)

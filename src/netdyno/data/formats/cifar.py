@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File, read_whole
+from netdyno.data.codecs.names import number_name
 from netdyno.data.item import SPLITS, About, Images, Item, Labels, check_index, check_range
-from netdyno.data.names import number_name
 from netdyno.data.partial import Piece, begin_folder, is_unfinished
 from netdyno.data.sidecar import check_labels, checked_label, find_about, sidecar_path, sidecar_piece
 from netdyno.data.writer import PixelWriter, raw, shape_to_write
@@ -39,7 +39,9 @@ def open(root: Path, split: str) -> "Cifar":
         raise files[-1].wrong(files[-1].size, f"expected {known.count} items in all files, received {count}")
     labels = [_labels(file, 1 + math.prod(shape)) for file in files]
     classes = known.classes if known else _find_classes(root)
-    about = About(count=count, classes=classes or _numbers(labels), shape=shape)
+    about = About(
+        count=count, classes=classes or _numbers(labels), shape=shape, origin=known.origin if known else None
+    )
     for file, values in zip(files, labels, strict=True):
         check_labels(values, about, f"{file.path}, byte", 0, 1 + math.prod(shape))
     return Cifar(about=about, files=tuple(files))
@@ -66,6 +68,10 @@ class Cifar:
 
     about: About
     files: tuple[File, ...]
+
+    @property
+    def place(self) -> Path:
+        return self.files[0].path.parent
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.files[0].path.parent)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File, GzipFile
+from netdyno.data.codecs.names import number_name
 from netdyno.data.codecs.safe_pickle import Noted, read_pickle, text_of
 from netdyno.data.codecs.tar import members
 from netdyno.data.item import SPLITS, About, Item, check_index
-from netdyno.data.names import number_name
 from netdyno.data.sidecar import checked_label
 from netdyno.errors import NetdynoError
 
@@ -70,6 +70,10 @@ class PickledCifar:
     about: About
     places: tuple[Place, ...]
     starts: tuple[int, ...]  # the number of each batch's first item
+
+    @property
+    def place(self) -> Path:
+        return self.places[0].file.path.parent
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.places[0].path.parent)

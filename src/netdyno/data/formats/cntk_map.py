@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File, read_whole
 from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.names import numbered_name, own_name
 from netdyno.data.formats.records import Place, RecordFormat
 from netdyno.data.item import About, Item
-from netdyno.data.names import numbered_name, own_name
 from netdyno.data.partial import PartialSplit, Piece
 from netdyno.data.writer import Layout
 from netdyno.errors import NetdynoError

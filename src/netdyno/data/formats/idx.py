@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ def open(root: Path, split: str) -> PixelArrays:
         sidecar_path(root, NAME, split), count, [int(np.frombuffer(labels.read(8, count), np.uint8).max())]
     )
     height, width, channels = (*shape, 1)[:3]
-    about = About(count=count, classes=known.classes, shape=(height, width, channels))
+    about = replace(known, shape=(height, width, channels))
     if known.shape not in (None, about.shape):
         raise images.wrong(8, f"expected images of {known.shape} as the sidecar says, received {about.shape}")
     images_at = 4 + 4 * (1 + len(shape))

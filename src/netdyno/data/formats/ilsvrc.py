@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File
 from netdyno.data.codecs.images import check_complete
+from netdyno.data.codecs.names import PackedNames
 from netdyno.data.codecs.tar import members
 from netdyno.data.formats.records import Place, Records, places_of
 from netdyno.data.item import About, Item
-from netdyno.data.names import PackedNames
 from netdyno.data.sidecar import check_labels
 from netdyno.errors import NetdynoError
 

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import as_one_line, read_whole
 from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.names import IMAGE_SUFFIXES, PackedNames, number_name, suffixes_of
 from netdyno.data.item import SPLITS, About, Item, check_index
-from netdyno.data.names import IMAGE_SUFFIXES, PackedNames, number_name, suffixes_of
 from netdyno.data.partial import PartialSplit, Piece, begin_folder, is_unfinished
 from netdyno.data.sidecar import find_about, sidecar_path, sidecar_piece
 from netdyno.data.writer import SplitWriter
@@ -39,8 +39,7 @@ def open(root: Path, split: str) -> "ImageFolder":
     names = [sorted(_images(folder / name)) for name in folders]
     counts = [len(images) for images in names]
     _check_counts(folder, dict(zip(folders, counts, strict=True)), known)
-    classes = known.classes if known else tuple(folders)
-    about = About(count=sum(counts), classes=classes, shape=known.shape if known else None)
+    about = replace(known, count=sum(counts)) if known else About(count=sum(counts), classes=tuple(folders))
     starts = np.cumsum([0, *counts[:-1]])
     packed = PackedNames([name for images in names for name in images])
     return ImageFolder(about=about, folder=folder, folders=tuple(folders), starts=starts, names=packed)
@@ -68,14 +67,29 @@ class ImageFolder:
     starts: NDArray[np.int64]  # the number of the first item of each class
     names: PackedNames
 
+    @property
+    def place(self) -> Path:
+        return self.folder
+
+    def index(self) -> Iterator[bytes]:
+        """The names of all files with their sizes."""
+        for number in range(self.about.count):
+            path, label = self._path(number)
+            with as_one_line(Path(path)):
+                yield b"%s %d %d\n" % (self.names[number], label, os.stat(path).st_size)
+
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.folder)
-        label = int(self.starts.searchsorted(index, "right")) - 1
         name = self.names[index]
-        path = f"{self.folder}/{self.folders[label]}/{os.fsdecode(name)}"
+        path, label = self._path(index)
         encoded = read_whole(path)
         check_complete(encoded, path)
         return Item(name=name.decode(errors="replace"), label=label, encoded=encoded)
+
+    def _path(self, index: int) -> tuple[str, int]:
+        """Where an item lies, and its label."""
+        label = int(self.starts.searchsorted(index, "right")) - 1
+        return f"{self.folder}/{self.folders[label]}/{os.fsdecode(self.names[index])}", label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

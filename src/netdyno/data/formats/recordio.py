@@ -11,9 +11,9 @@ import numpy as np
 
 from netdyno.data.codecs.files import LARGEST_BYTES, File
 from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.names import suffixes_of
 from netdyno.data.formats.records import Place, RecordFormat
 from netdyno.data.item import About, Item
-from netdyno.data.names import suffixes_of
 from netdyno.data.partial import PartialSplit, Piece
 from netdyno.data.writer import Layout
 from netdyno.errors import NetdynoError

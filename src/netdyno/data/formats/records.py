@@ -1,7 +1,7 @@
 """How are splits of records read and written? Their formats differ in how files are named, divided and encoded."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File
+from netdyno.data.codecs.names import PackedNames
 from netdyno.data.item import SPLITS, About, Item, check_index
-from netdyno.data.names import PackedNames
 from netdyno.data.partial import begin_folder, is_unfinished
 from netdyno.data.sidecar import about_items, checked_label, sidecar_path, sidecar_piece
 from netdyno.data.writer import Layout, SplitWriter
 from netdyno.errors import NetdynoError
+
+WHOLE_BYTES = 2**28
+STEP = 2**22
 
 Place = Sequence[int]  # where a record lies in its file, the offset first
 Rows = Sequence[Place] | NDArray[np.int64]
@@ -31,6 +34,17 @@ class Records:
     places: NDArray[np.int64]
     read: Read
     names: PackedNames | None = None
+
+    @property
+    def place(self) -> Path:
+        return self.files[0].path.parent
+
+    def index(self) -> Iterator[bytes]:
+        """Where all records lie, and all content of files that are small together."""
+        yield self.places.tobytes()
+        if sum(file.size for file in self.files) <= WHOLE_BYTES:
+            for file in self.files:
+                yield from (file.read(at, min(STEP, file.size - at)) for at in range(0, file.size, STEP))
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.files[0].path)

@@ -6,10 +6,10 @@ from tarfile import BLOCKSIZE, TarInfo
 
 from netdyno.data.codecs.files import File
 from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.names import IMAGE_SUFFIXES, numbered_name, own_name
 from netdyno.data.codecs.tar import header, members, padding
 from netdyno.data.formats.records import Place, RecordFormat
 from netdyno.data.item import About, Item
-from netdyno.data.names import IMAGE_SUFFIXES, numbered_name, own_name
 from netdyno.data.writer import ShardLayout
 
 LARGEST_SHARD_BYTES = 256 * 2**20

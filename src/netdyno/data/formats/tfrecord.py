@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from netdyno.data.codecs.files import LARGEST_BYTES, File
 from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.names import suffixes_of
 from netdyno.data.codecs.optional import optional_module
 from netdyno.data.codecs.protobuf import bytes_field, bytes_head, is_number, signed, spans, varint, varints
 from netdyno.data.formats.records import Place, RecordFormat
 from netdyno.data.item import About, Item
-from netdyno.data.names import suffixes_of
 from netdyno.data.writer import ITEMS_PER_SHARD, ShardLayout
 from netdyno.errors import NetdynoError
 
