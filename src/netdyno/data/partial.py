@@ -17,11 +17,12 @@ from pathlib import Path
 
 import msgspec
 
-from netdyno.data.codecs.files import as_one_line
+from netdyno.data.codecs.files import as_one_line, sync_path, write_all
 from netdyno.data.origin import check_continues, differing
 from netdyno.errors import NetdynoError
 
 LOG = "progress.jsonl"
+LARGEST_LOG_BYTES = 2**28
 SYNC_EVERY_S = 1.0
 FILES_SYNCED_ONE_BY_ONE = 16
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -111,7 +112,7 @@ class PartialSplit:
         touched[piece.name] = size or 0
         try:
             at = (size or 0) if piece.at is None else piece.at
-            _write_all(descriptor, piece.data, at)
+            write_all(descriptor, piece.data, at)
             touched[piece.name] = max(size or 0, at + len(piece.data))
         finally:
             os.close(descriptor)
@@ -190,7 +191,7 @@ class _Log:
         """Append a line; if that fails, nothing of it stays."""
         data = msgspec.json.encode(line) + b"\n"
         try:
-            _write_all(self._descriptor, data, self._size)
+            write_all(self._descriptor, data, self._size)
         except OSError:
             os.ftruncate(self._descriptor, self._size)
             raise
@@ -225,7 +226,12 @@ class _Log:
 
     def _lines(self) -> Iterator[tuple[_Line, int]]:
         """Lines with where they end, up to the first that is cut or damaged."""
-        content, start = os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0), 0
+        size, start = os.fstat(self._descriptor).st_size, 0
+        if size > LARGEST_LOG_BYTES:
+            raise NetdynoError(
+                f"{self._folder / LOG}: expected at most {LARGEST_LOG_BYTES:,} bytes, received {size:,}."
+            )
+        content = os.pread(self._descriptor, size, 0)
         while (end := content.find(b"\n", start) + 1) > 0:
             try:
                 yield msgspec.json.decode(content[start:end], type=_Line), end
@@ -255,13 +261,6 @@ def begin_folder(root: Path, format_name: str, split: str, existing: Iterable[Pa
     return partial_folder(root, format_name, split)
 
 
-def sync_path(path: Path) -> None:
-    """Wait until the disk has a file or a folder's entries."""
-    descriptor = os.open(path, os.O_RDONLY)
-    os.fsync(descriptor)
-    os.close(descriptor)
-
-
 def _safely(folder: Path, done: int) -> AbstractContextManager[None]:
     hint = f"{done} items are safe. Once that is fixed, the same command continues after them."
     return as_one_line(folder, "cannot write: ", hint)
@@ -285,14 +284,6 @@ def _empty(folder: Path) -> None:
             shutil.rmtree(path)
         elif path.name != LOG:
             path.unlink()
-
-
-def _write_all(descriptor: int, data: bytes | memoryview, at: int) -> None:
-    """All of it: one system call may write less."""
-    rest = memoryview(data)
-    while rest:
-        written = os.pwrite(descriptor, rest, at)
-        rest, at = rest[written:], at + written
 
 
 def _size(path: Path) -> int:

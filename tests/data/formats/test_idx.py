@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.data.samples import about, contents, pixel_items, read, write
+from tests.data.samples import about, contents, most_memory, pixel_items, read, write
 
 from netdyno.data.formats import idx
 from netdyno.data.item import About, Item
@@ -118,10 +118,33 @@ def test_a_gzip_with_a_wrong_checksum_is_refused(tmp_path: Path) -> None:
         idx.open(tmp_path, "train")
 
 
-def test_a_gzip_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("netdyno.data.codecs.files.LARGEST_BYTES", 5000)
-    with pytest.raises(NetdynoError, match=r"at most 5,000 bytes .*gunzip"):
-        idx.open(_laid(tmp_path, IMAGES + bytes(5000), end=".gz"), "train")
+def test_a_gzip_that_unpacks_without_end_is_refused_where_its_header_ends_it(tmp_path: Path) -> None:
+    _laid(tmp_path, end=".gz")
+    with gzip.open(tmp_path / "train-images-idx3-ubyte.gz", "wb", compresslevel=1) as file:
+        file.write(IMAGES)
+        for _ in range(2**9):
+            file.write(bytes(2**20))
+    with most_memory(2**25), pytest.raises(NetdynoError, match=r"expected 136 bytes in all .*received 137") as error:
+        idx.open(tmp_path, "train")
+    assert "gunzip" not in str(error.value)
+
+
+def test_a_gzip_whose_header_announces_more_than_fits_in_memory_is_to_be_unpacked(tmp_path: Path) -> None:
+    head = struct.pack(">IIII", 0x803, 10**6, 100, 100)
+    noise = np.random.RandomState(1).bytes(2**21)
+    with most_memory(2**25), pytest.raises(NetdynoError, match=r"a header that announces more.*gunzip"):
+        idx.open(_laid(tmp_path, head + noise, end=".gz"), "train")
+
+
+def test_a_million_labels_are_checked_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netdyno.data.formats.arrays.LABELS_AT_ONCE", 3)
+    monkeypatch.setattr(idx, "LABELS_AT_ONCE", 3)
+    write(idx, tmp_path, pixel_items(10))
+    assert idx.open(tmp_path, "train").about.count == 10
+    path = tmp_path / "train-labels-idx1-ubyte"
+    path.write_bytes(path.read_bytes()[:-2] + b"\x07\x00")
+    with pytest.raises(NetdynoError, match=r"byte 16: expected a label from 0 to 2, received 7"):
+        idx.open(tmp_path, "train")
 
 
 def test_a_label_without_a_class_is_refused_with_its_position(tmp_path: Path) -> None:

@@ -6,23 +6,26 @@ import os
 import stat
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from netdyno.errors import NetdynoError
 
-LARGEST_BYTES = 2**30  # of one image, record or compressed file; a header that claims more is wrong
+LARGEST_BYTES = 2**30  # of one record or compressed file; a header that claims more is wrong
+LARGEST_IMAGE_BYTES = 2**28
+HEAD_BYTES = 64
 _LARGEST_RATIO = 1032  # no deflate stream expands more
+_STEP_BYTES = 2**22
 
 
-def read_whole(path: str) -> bytes:
+def read_whole(path: str, most_bytes: int = LARGEST_IMAGE_BYTES) -> bytes:
     """All of a file, with as few system calls as possible: datasets have a million small ones."""
     descriptor, size = _opened(path)
     try:
-        if size > LARGEST_BYTES:
-            raise NetdynoError(f"{path}: expected at most {LARGEST_BYTES} bytes, received {size}.")
+        if size > most_bytes:
+            raise NetdynoError(f"{path}: expected at most {most_bytes:,} bytes, received {size:,}.")
         data = os.read(descriptor, size)
     except OSError as error:
         raise NetdynoError(f"{path} cannot be read: {error.strerror}.") from error
@@ -31,6 +34,21 @@ def read_whole(path: str) -> bytes:
     if len(data) != size:
         raise NetdynoError(f"{path}: expected {size} bytes, received {len(data)}.")
     return data
+
+
+def write_all(descriptor: int, data: bytes | memoryview, at: int) -> None:
+    """All of it: one system call may write less."""
+    rest = memoryview(data)
+    while rest:
+        written = os.pwrite(descriptor, rest, at)
+        rest, at = rest[written:], at + written
+
+
+def sync_path(path: Path) -> None:
+    """Wait until the disk has a file or a folder's entries."""
+    descriptor = os.open(path, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
 
 
 @contextmanager
@@ -94,7 +112,15 @@ class File:
 
 
 class GzipFile(File):
-    """A compressed file, decompressed into memory once in each process."""
+    """A compressed file, decompressed into memory once in each process. `announced` says how many bytes it can have,
+    from its first 64 bytes: no more than one more is decompressed, and none but those 64 if it says 0."""
+
+    def __init__(self, path: Path, announced: Callable[[bytes], int]) -> None:
+        super().__init__(path)
+        self._announced = announced
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self._announced)
 
     @property
     def size(self) -> int:
@@ -113,7 +139,7 @@ class GzipFile(File):
     def _content(self) -> memoryview:
         with as_one_line(self.path, "cannot be read: "):
             state = self.path.stat()
-        return _decompressed(self.path, state.st_mtime_ns, state.st_size)
+        return _decompressed(self.path, self._announced, (state.st_mtime_ns, state.st_size))
 
 
 def _opened(path: str | Path) -> tuple[int, int]:
@@ -130,17 +156,20 @@ def _opened(path: str | Path) -> tuple[int, int]:
 
 
 @functools.lru_cache(maxsize=4)
-def _decompressed(path: Path, changed_ns: int, compressed_bytes: int) -> memoryview:
-    """The content, its checksum verified. `changed_ns` makes a file that changed be read again."""
-    limit = min(LARGEST_BYTES, compressed_bytes * _LARGEST_RATIO)
+def _decompressed(path: Path, announced: Callable[[bytes], int], state: tuple[int, int]) -> memoryview:
+    """The content, its checksum verified, and a byte more if it has more than announced. `state`, the time and size
+    of the file, makes one that changed be read again."""
     try:
         with gzip.open(path) as file:
-            data = file.read(limit + 1)
+            data = bytearray(file.read(HEAD_BYTES))
+            limit = min(announced(bytes(data)), state[1] * _LARGEST_RATIO)
+            if limit > LARGEST_BYTES:
+                raise NetdynoError(
+                    f"{path}: expected at most {LARGEST_BYTES:,} bytes in it, received a header that announces more.",
+                    hint=f"If that is right, unpack it first: gunzip --keep {path.name}",
+                )
+            while limit and len(data) <= limit and (more := file.read(min(_STEP_BYTES, limit + 1 - len(data)))):
+                data += more
     except (OSError, EOFError, zlib.error) as error:
         raise NetdynoError(f"{path}: expected a complete gzip file, received: {error}.") from error
-    if len(data) > limit:
-        raise NetdynoError(
-            f"{path}: expected at most {LARGEST_BYTES:,} bytes in it, received more.",
-            hint=f"Unpack it first: gunzip --keep {path.name}",
-        )
     return memoryview(data)

@@ -13,6 +13,8 @@ from netdyno.data.codecs.names import number_name
 from netdyno.data.item import About, Images, Item, Labels, check_index, check_range
 from netdyno.data.sidecar import check_labels, checked_label
 
+LABELS_AT_ONCE = 2**22  # to be checked
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PixelArrays:
@@ -50,8 +52,10 @@ class PixelArrays:
 
     def check(self) -> "PixelArrays":
         """Refuse labels without a class; pixels can be anything."""
-        labels = self._labels(0, self.about.count)
-        check_labels(labels, self.about, f"{self.labels.path}, byte", self.labels_at, labels.itemsize)
+        size, where = self.label_type.itemsize, f"{self.labels.path}, byte"
+        for first in range(0, self.about.count, LABELS_AT_ONCE):
+            labels = self._labels(first, min(first + LABELS_AT_ONCE, self.about.count))
+            check_labels(labels, self.about, where, self.labels_at + first * size, size)
         return self
 
     def _labels(self, first: int, last: int) -> NDArray[Any]:

@@ -102,12 +102,19 @@ def _files_in(folder: Path) -> dict[str, Place]:
 
 
 def _archived(path: Path) -> dict[str, Place]:
-    archive = GzipFile(path)
+    archive = GzipFile(path, _most_bytes)
+    if archive.size > _LARGEST_BYTES:
+        raise NetdynoError(f"{path}: expected at most {_LARGEST_BYTES:,} bytes in it, received more.")
     return {
         name: Place(file=archive, name=name, at=member.offset_data, size=member.size)
         for member in members(archive)
         if (name := PurePosixPath(member.name).name)
     }
+
+
+def _most_bytes(_: bytes) -> int:
+    """Of an archive; the published one has 186 MB."""
+    return _LARGEST_BYTES
 
 
 def _place(files: Mapping[str, Place], name: str, root: Path) -> Place:

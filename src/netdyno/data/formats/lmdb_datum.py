@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.data.codecs.files import File, as_one_line
+from netdyno.data.codecs.files import File, as_one_line, sync_path
 from netdyno.data.codecs.images import check_complete, encoded_of
 from netdyno.data.codecs.lmdb_index import lmdb_library, values
 from netdyno.data.codecs.names import PackedNames, numbered_name, own_name
@@ -24,7 +24,7 @@ from netdyno.data.codecs.protobuf import bytes_field, fields, number_field, sign
 from netdyno.data.formats.records import Place, Records
 from netdyno.data.item import SPLITS, About, Item, Pixels, Writer
 from netdyno.data.origin import check_continues
-from netdyno.data.partial import begin_folder, sync_path
+from netdyno.data.partial import begin_folder
 from netdyno.data.sidecar import about_items, checked_label, find_about
 from netdyno.errors import NetdynoError
 
