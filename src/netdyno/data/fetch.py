@@ -2,15 +2,16 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from netdyno.data.catalog import CIFAR10_PYTHON, Content, Dataset, Published, check_about
 from netdyno.data.codecs.archives import copy_file, md5_of, unpack_gzip, unpack_tar
 from netdyno.data.codecs.files import as_one_line
 from netdyno.data.download import Fetching, Progress, download
-from netdyno.data.formats.registry import format_in, formats
+from netdyno.data.formats.registry import format_in, formats, open_split
+from netdyno.data.item import left_out_of
 from netdyno.data.places import folder_of
 from netdyno.errors import NetdynoError
 
@@ -23,6 +24,7 @@ class Got:
 
     folder: Path
     origin: str
+    left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by split
 
 
 def get(dataset: Dataset, home: Path, given: Path | None, progress: Progress) -> Got:
@@ -126,7 +128,7 @@ def _link(dataset: Dataset, home: Path, given: Path) -> Got:
     name, digest = CIFAR10_PYTHON
     if (given / name).exists():
         _check_md5(given / name, digest)
-    _check_as_read(dataset, given)
+    left_out = _check_as_read(dataset, given)
     folder = folder_of(home, dataset.name, format_in(given).NAME)
     if folder.is_symlink():
         folder.unlink()
@@ -135,13 +137,17 @@ def _link(dataset: Dataset, home: Path, given: Path) -> Got:
     with as_one_line(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.symlink_to(given.resolve(), target_is_directory=True)
-    return Got(folder=folder, origin=f"linked to {given.resolve()}")
+    return Got(folder=folder, origin=f"linked to {given.resolve()}", left_out=left_out)
 
 
-def _check_as_read(dataset: Dataset, folder: Path) -> None:
-    found = format_in(folder)
-    for split in found.find(folder):
-        check_about(dataset, split, found.open(folder, split).about)
+def _check_as_read(dataset: Dataset, folder: Path) -> dict[str, Mapping[str, int]]:
+    """What is left out of each split."""
+    left_out = {}
+    for split in format_in(folder).find(folder):
+        source = open_split(folder, split)
+        check_about(dataset, split, source.about)
+        left_out[split] = left_out_of(source)
+    return left_out
 
 
 def _has_published(dataset: Dataset, given: Path) -> bool:

@@ -1,6 +1,6 @@
 """What is a dataset made of? Images with labels, read by number from a split, written one after another."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Protocol, runtime_checkable
@@ -27,6 +27,12 @@ class Item:
     label: int
     encoded: bytes | None = None
     pixels: Pixels | None = None
+    place: str = ""  # where it lies, for messages
+
+    @property
+    def where(self) -> str:
+        """How a message names it."""
+        return self.place or self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +80,15 @@ class PlacedSource(Source, Protocol):
     @property
     def place(self) -> Path:
         """The folder that they are in."""
+
+
+@runtime_checkable
+class SelectiveSource(Source, Protocol):
+    """A split that does not read all images that lie there."""
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """How many are left out, by what they are."""
 
 
 @runtime_checkable
@@ -137,6 +152,12 @@ class Subset:
     def item(self, index: int) -> Item:
         check_index(index, self.about, "subset")
         return self.source.item(index * self.source.about.count // self.about.count)
+
+
+def left_out_of(source: Source) -> Mapping[str, int]:
+    """How many images that lie there are not read, by what they are."""
+    whole = source.source if isinstance(source, Subset) else source
+    return whole.left_out if isinstance(whole, SelectiveSource) else {}
 
 
 def times(shape: Sequence[int] | None) -> str:

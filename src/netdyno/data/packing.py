@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from netdyno.data.catalog import Dataset, find_dataset
-from netdyno.data.codecs.files import as_one_line
 from netdyno.data.convert import Target, convert_split
 from netdyno.data.formats.registry import format_to_write, needs_pixels
 from netdyno.data.item import SPLITS, About
@@ -39,9 +38,7 @@ def make_ready(home: Path, name: str, format_name: str, progress: Progress) -> R
     dataset, wanted = find_dataset(name), format_to_write(format_name)
     folder = folder_of(home, name, format_name)
     for split in SPLITS:
-        with as_one_line(folder):
-            is_here = split in wanted.find(folder)
-        if is_here:
+        if split in wanted.find(folder):
             check_origin(home, dataset, split, format_name)
         else:
             _write(home, dataset, split, format_name, progress)

@@ -93,7 +93,7 @@ def _in_channels(item: Item, channels: int) -> Pixels:
     """Grey images become coloured if the split is; coloured ones never become grey."""
     found = _shape_of(item)[2]
     if found > channels:
-        raise Unfit(f"image {item.name}: expected a grey image as the others are, received a coloured one.")
+        raise Unfit(f"image {item.where}: expected a grey image as the others are, received a coloured one.")
     return pixels_of(item, channels)
 
 
@@ -109,12 +109,12 @@ def _shape_of(item: Item) -> tuple[int, int, int]:
     if item.pixels is not None:
         height, width, channels = item.pixels.shape
         return height, width, channels
-    return size_of(item.encoded or b"", item.name)
+    return size_of(item.encoded or b"", item.where)
 
 
 def _other_shape(index: int, item: Item, pixels: Pixels, about: About) -> Unfit:
     expected, received = times(about.shape), times(pixels.shape)
     return Unfit(
-        f"item {index} (image {item.name}): expected {expected} pixels as the first image has, received {received}.",
+        f"item {index} (image {item.where}): expected {expected} pixels as the first image has, received {received}.",
         hint="Cut all to one size with --size N.",
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File, read_whole
-from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.images import encoded_of, image_item
 from netdyno.data.codecs.names import numbered_name, own_name
 from netdyno.data.formats.records import Place, RecordFormat
 from netdyno.data.item import About, Item
@@ -65,9 +65,8 @@ def _line_ends(file: File) -> Iterator[NDArray[np.int64]]:
 
 def _item(file: File, place: Place, _: str) -> Item:
     path, label = _entry(file, place)
-    encoded = read_whole(path)
-    check_complete(encoded, f"{path}, line {place[2]} of {file.path}")
-    return Item(name=own_name(path), label=label, encoded=encoded)
+    item = Item(name=own_name(path), label=label, place=f"{path}, line {place[2]} of {file.path}")
+    return image_item(item, read_whole(path))
 
 
 def _entry(file: File, place: Place) -> tuple[str, int]:

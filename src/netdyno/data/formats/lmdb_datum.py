@@ -81,7 +81,7 @@ class DatumWriter:
 
     def write(self, items: Sequence[Item]) -> None:
         for index, item in enumerate(items, self.done):
-            checked_label(item.label, self._about, f"item {index} ('{item.name}')")
+            checked_label(item.label, self._about, f"item {index} ('{item.where}')")
         pairs = [_pair(index, item) for index, item in enumerate(items, self.done)]
         with _safely(self._folder):
             while not self._commit(pairs):
@@ -178,7 +178,7 @@ def _item(file: File, place: Place, key: str) -> Item:
     name, label = own_name(key), signed(numbers.get(_LABEL, 0))
     if numbers.get(_ENCODED, 0):
         check_complete(data, where)
-        return Item(name=name, label=label, encoded=data)
+        return Item(name=name, label=label, encoded=data, place=where)
     channels, height, width = (numbers.get(field, 0) for field in (_CHANNELS, _HEIGHT, _WIDTH))
     if not data or len(data) != channels * height * width:
         raise NetdynoError(f"{where}: expected {channels} × {height} × {width} pixels, received {len(data)} bytes.")

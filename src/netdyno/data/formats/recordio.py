@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from netdyno.data.codecs.files import LARGEST_BYTES, File, read_whole
-from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.images import encoded_of, image_item
 from netdyno.data.codecs.names import suffixes_of
 from netdyno.data.formats.records import Place, RecordFormat
 from netdyno.data.item import About, Item
@@ -91,9 +91,7 @@ def _item(file: File, place: Place, _: str) -> Item:
         (label,) = struct.unpack_from("<f", data, _IMAGE.size)
     if count > 1 or not float(label).is_integer():
         raise NetdynoError(f"{where}: expected one label, a whole number, received {count or label}.")
-    encoded = data[begin:]
-    check_complete(encoded, where)
-    return Item(name=str(number), label=int(label), encoded=encoded)
+    return image_item(Item(name=str(number), label=int(label), place=where), data[begin:])
 
 
 def _joined(record: bytes) -> bytes:
