@@ -1,6 +1,7 @@
 """IDX files are read as MNIST has them and as we write them; a header that lies is refused with its position."""
 
 import gzip
+import os
 import pickle
 import struct
 from pathlib import Path
@@ -114,7 +115,7 @@ def test_a_gzip_with_a_wrong_checksum_is_refused(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[-8] ^= 1
     path.write_bytes(data)
-    with pytest.raises(NetdynoError, match="CRC check failed"):
+    with pytest.raises(NetdynoError, match="incorrect data check"):
         idx.open(tmp_path, "train")
 
 
@@ -201,3 +202,12 @@ def test_an_item_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_a_folder_without_the_split_is_told_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(NetdynoError, match=r"expected a file t10k-images-idx3-ubyte or the same with \.gz"):
         idx.open(tmp_path, "test")
+
+
+def test_zeros_behind_a_gzip_are_not_read_to_their_end_and_its_streams_are_joined(tmp_path: Path) -> None:
+    path = _laid(tmp_path, end=".gz") / "train-images-idx3-ubyte.gz"
+    path.write_bytes(gzip.compress(IMAGES[:50]) + gzip.compress(IMAGES[50:]) + bytes(2**17))
+    assert np.array_equal(idx.open(tmp_path, "train").item(3).pixels[:, :, 0], PIXELS[3])
+    os.truncate(path, 2**36)
+    with pytest.raises(NetdynoError, match="over 1048576 zeros behind its content"):
+        idx.open(tmp_path, "train")

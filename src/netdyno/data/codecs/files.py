@@ -1,12 +1,9 @@
-"""Which bytes lie at an offset of a file, plain or compressed? Several processes can read it, not past its end."""
+"""Which bytes lie at an offset of a file? Several processes can read it, not past its end."""
 
-import functools
-import gzip
 import os
 import stat
 import threading
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,9 +12,6 @@ from netdyno.errors import NetdynoError
 
 LARGEST_BYTES = 2**30  # of one record or compressed file; a header that claims more is wrong
 LARGEST_IMAGE_BYTES = 2**28
-HEAD_BYTES = 64
-_LARGEST_RATIO = 1032  # no deflate stream expands more
-_STEP_BYTES = 2**22
 
 
 def read_whole(path: str, most_bytes: int = LARGEST_IMAGE_BYTES) -> bytes:
@@ -111,37 +105,6 @@ class File:
             self._descriptor = descriptor  # last: another thread that sees it relies on the size
 
 
-class GzipFile(File):
-    """A compressed file, decompressed into memory once in each process. `announced` says how many bytes it can have,
-    from its first 64 bytes: no more than one more is decompressed, and none but those 64 if it says 0."""
-
-    def __init__(self, path: Path, announced: Callable[[bytes], int]) -> None:
-        super().__init__(path)
-        self._announced = announced
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.path, self._announced)
-
-    @property
-    def size(self) -> int:
-        return len(self._content())
-
-    def read(self, offset: int, length: int) -> bytes:
-        """Exactly those bytes."""
-        data = self._content()[offset : offset + length]
-        if len(data) != length:
-            raise self.wrong(offset, f"expected {length} bytes, received {len(data)} to the end")
-        return bytes(data)
-
-    def wrong(self, offset: int, what: str) -> NetdynoError:
-        return NetdynoError(f"{self.path}, byte {offset} when unpacked: {what}.")
-
-    def _content(self) -> memoryview:
-        with as_one_line(self.path, "cannot be read: "):
-            state = self.path.stat()
-        return _decompressed(self.path, self._announced, (state.st_mtime_ns, state.st_size))
-
-
 def _opened(path: str | Path) -> tuple[int, int]:
     """Descriptor and size. O_NONBLOCK: opening a pipe would wait for its other end."""
     try:
@@ -153,23 +116,3 @@ def _opened(path: str | Path) -> tuple[int, int]:
         os.close(descriptor)
         raise NetdynoError(f"{path}: expected a file, received a folder, pipe or device.")
     return descriptor, found.st_size
-
-
-@functools.lru_cache(maxsize=4)
-def _decompressed(path: Path, announced: Callable[[bytes], int], state: tuple[int, int]) -> memoryview:
-    """The content, its checksum verified, and a byte more if it has more than announced. `state`, the time and size
-    of the file, makes one that changed be read again."""
-    try:
-        with gzip.open(path) as file:
-            data = bytearray(file.read(HEAD_BYTES))
-            limit = min(announced(bytes(data)), state[1] * _LARGEST_RATIO)
-            if limit > LARGEST_BYTES:
-                raise NetdynoError(
-                    f"{path}: expected at most {LARGEST_BYTES:,} bytes in it, received a header that announces more.",
-                    hint=f"If that is right, unpack it first: gunzip --keep {path.name}",
-                )
-            while limit and len(data) <= limit and (more := file.read(min(_STEP_BYTES, limit + 1 - len(data)))):
-                data += more
-    except (OSError, EOFError, zlib.error) as error:
-        raise NetdynoError(f"{path}: expected a complete gzip file, received: {error}.") from error
-    return memoryview(data)

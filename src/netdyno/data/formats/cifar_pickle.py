@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.data.codecs.files import File, GzipFile
+from netdyno.data.codecs.files import File
+from netdyno.data.codecs.gzip_file import GzipFile
 from netdyno.data.codecs.names import number_name
 from netdyno.data.codecs.safe_pickle import Noted, read_pickle, text_of
 from netdyno.data.codecs.tar import members

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from netdyno.data.codecs.files import File, GzipFile
+from netdyno.data.codecs.files import File
+from netdyno.data.codecs.gzip_file import GzipFile
 from netdyno.data.formats.arrays import LABELS_AT_ONCE, PixelArrays
 from netdyno.data.item import SPLITS, About, Images, Labels
 from netdyno.data.partial import Piece, begin_folder, is_unfinished
