@@ -1,5 +1,6 @@
 """`netdyno datasets` as a user runs it: listing, getting, converting, being stopped and killed, and being wrong."""
 
+import ctypes
 import json
 import os
 import signal
@@ -179,3 +180,107 @@ def test_a_dataset_from_a_folder_is_listed_where_it_lies(netdyno, tmp_path):
     rows = json.loads(netdyno("datasets", "--json").stdout)
     (here,) = next(row for row in rows if row["name"] == "imagenet")["here"]
     assert (here["format"], here["splits"], here["bytes"]) == ("folder", ["train"], None)
+
+
+def _photos(folder, seed):
+    for split in ("train", "val"):
+        for label, name in enumerate(("cat", "dog")):
+            (folder / split / name).mkdir(parents=True)
+            for item in encoded_items(4 + seed)[seed:]:
+                (folder / split / name / f"{label}-{item.name}").write_bytes(item.encoded)
+
+
+def test_a_copy_from_another_folder_is_not_taken_for_the_one_that_was_packed(netdyno, tmp_path):
+    for seed, name in enumerate("ab"):
+        _photos(tmp_path / name, seed)
+    get = ("datasets", "get", "imagenet", "--to", "packed", "--size", "8", "--from")
+    assert netdyno(*get, str(tmp_path / "a")).returncode == 0
+    assert "has it already" in netdyno(*get, str(tmp_path / "a")).stdout
+    done = netdyno(*get, str(tmp_path / "b"))
+    assert done.returncode == 2, done.stdout
+    (line,) = done.stderr.strip().splitlines()
+    assert f"made from {tmp_path / 'b'}" in line
+    assert f"received {tmp_path / 'a'}" in line
+    done = netdyno(
+        "train", "--network", "alexnet/imagenet", "--framework", "reference", "--steps", "1", "--seeds", "1"
+    )
+    assert done.returncode == 2
+    assert f"received {tmp_path / 'a'}" in done.stderr
+
+
+def test_the_hint_for_images_of_different_sizes_can_be_followed(netdyno, tmp_path):
+    write(image_folder, tmp_path / "photos", encoded_items(70))
+    command = ("datasets", "convert", str(tmp_path / "photos"), "--to", "packed")
+    done = netdyno(*command)
+    assert done.returncode == 2
+    assert "--size N" in done.stderr
+    done = netdyno(*command, "--size", "8")
+    assert done.returncode == 0, done.stderr
+    assert "train: 70 images" in done.stdout
+
+
+def test_images_that_are_left_out_are_counted_on_stderr(netdyno, tmp_path):
+    _photos(tmp_path / "a", 0)
+    (tmp_path / "a" / "train" / "cat" / "x.tiff").write_bytes(b"II*")
+    for command in (
+        ("get", "imagenet", "--from", str(tmp_path / "a")),
+        ("convert", str(tmp_path / "a"), "--to", "tar"),
+    ):
+        done = netdyno("datasets", *command)
+        assert done.returncode == 0
+        assert "train: left out 1 images of a kind that is not read (.tiff)" in done.stderr
+
+
+def test_an_image_that_cannot_be_decoded_is_named_with_its_folder(netdyno, tmp_path):
+    write(image_folder, tmp_path / "photos", encoded_items(9, "PNG"))
+    (damaged, *_) = sorted((tmp_path / "photos").rglob("*.png"))
+    data = damaged.read_bytes()
+    damaged.write_bytes(data[:50] + bytes(8) + data[58:])
+    done = netdyno("datasets", "convert", str(tmp_path / "photos"), "--to", "packed", "--size", "8")
+    assert done.returncode == 2
+    assert f"{damaged}: cannot be decoded" in done.stderr
+
+
+def _obey_modes():
+    """In a child, before it starts: root may enter every folder unless it gives up two capabilities."""
+    prctl, drop_from_bounding_set = ctypes.CDLL(None).prctl, 24
+    for capability in (1, 2):  # to override modes, and to read and search all the same
+        prctl(drop_from_bounding_set, capability, 0, 0, 0)
+
+
+@pytest.mark.parametrize("closed", ["photos", "photos/train", "photos/train/ant"])
+def test_a_folder_that_one_may_not_enter_is_one_line(netdyno, tmp_path, closed):
+    write(image_folder, tmp_path / "photos", encoded_items(3))
+    (tmp_path / closed).chmod(0)
+    photos = str(tmp_path / "photos")
+    commands = [
+        ("datasets", "get", "imagenet", "--from", photos),
+        ("datasets", "get", "mnist", "--from", photos),
+        ("datasets", "convert", photos, "--to", "packed", "--size", "8", "--out", "/tmp/never"),
+        ("datasets", "convert", "shapes", "--to", "packed", "--count", "3", "--out", str(tmp_path / closed / "out")),
+    ]
+    try:
+        for command in commands:
+            done = netdyno(*command, preexec_fn=_obey_modes)
+            assert done.returncode == 2, (command, done.stdout)
+            assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    finally:
+        (tmp_path / closed).chmod(0o755)
+
+
+def test_a_link_to_a_folder_that_one_may_not_enter_is_one_line(netdyno, tmp_path):
+    (tmp_path / "closed" / "inside").mkdir(parents=True)
+    for name in ("folder", "packed"):
+        link = netdyno.home / "datasets" / "mnist" / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(tmp_path / "closed" / "inside")
+    (tmp_path / "closed").chmod(0)
+    train = ("train", "--framework", "reference", "--steps", "1", "--seeds", "1")
+    try:
+        for command in (("datasets",), ("datasets", "convert", "mnist", "--to", "tar"), train):
+            done = netdyno(*command, preexec_fn=_obey_modes)
+            assert done.returncode == 2, (command, done.stdout)
+            (line,) = done.stderr.strip().splitlines()
+            assert "Permission denied" in line
+    finally:
+        (tmp_path / "closed").chmod(0o755)

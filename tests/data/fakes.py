@@ -60,6 +60,9 @@ class Kept:
     def close(self):
         return
 
+    def discard(self):
+        self.items.clear()
+
 
 def nothing(*_):
     """A progress that nobody follows."""

@@ -1,6 +1,9 @@
 """Small images with labels, and how a format writes and reads them."""
 
 import io
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,3 +66,15 @@ def _encoded_item(index: int, kind: str) -> Item:
 
 def renamed(item: Item, name: str) -> Item:
     return replace(item, name=name)
+
+
+@contextmanager
+def most_memory(most_bytes: int) -> Iterator[None]:
+    """Fail if more is allocated at a time."""
+    tracemalloc.start()
+    try:
+        yield
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak <= most_bytes

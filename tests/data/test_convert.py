@@ -249,10 +249,11 @@ def test_a_size_is_refused_by_formats_that_keep_images_as_they_are(tmp_path):
         convert_split(Listed(encoded_items(3)), "train", Target(format="tar", folder=tmp_path, size=8), nothing)
 
 
-def test_a_disk_without_room_is_told_before_anything_is_read(tmp_path, monkeypatch):
+def test_a_disk_without_room_is_told_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr(converting.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1000})())
     with pytest.raises(NetdynoError, match="expected 30,000 bytes free on its disk, there are 1,000"):
-        convert_split(numbered(1000, bad=0), "train", Target(format="packed", folder=tmp_path), nothing)
+        convert_split(numbered(1000), "train", Target(format="packed", folder=tmp_path), nothing)
+    assert not list(tmp_path.rglob("*.packed"))
 
 
 def test_a_format_that_is_only_read_is_no_target(tmp_path):

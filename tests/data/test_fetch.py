@@ -7,9 +7,11 @@ import tarfile
 from dataclasses import replace
 
 import pytest
+from tests.data import pickles
 from tests.data.mirrors import COUNT, PACKED, RAW, TINY, running_mirror
 
 from netdyno.data import fetch
+from netdyno.data.catalog import find_dataset
 from netdyno.data.fetch import get
 from netdyno.data.formats.registry import open_split
 from netdyno.errors import NetdynoError
@@ -156,3 +158,38 @@ def test_a_folder_that_cannot_be_the_dataset_is_not_linked(tmp_path):
     with pytest.raises(NetdynoError, match="at most 599 images, received 600"):
         _get(tmp_path, fewer, given=_folder(tmp_path, RAW))
     assert not (tmp_path / "home" / "datasets").exists()
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "gone", "empty"])
+def test_a_damaged_copy_is_replaced_and_said(tmp_path, damage):
+    folder = _folder(tmp_path, RAW)
+    got = _get(tmp_path, TINY, given=folder)
+    path = got.folder / "t10k-images-idx3-ubyte"
+    data = path.read_bytes()
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes({"cut": data[:-1], "empty": b"", "flipped": bytes([*data[:-1], data[-1] ^ 1])}[damage])
+    again = _get(tmp_path, TINY, given=folder)
+    assert again.origin == f"{path.name} was damaged; copied from {folder}"
+    assert path.read_bytes() == data
+    assert _get(tmp_path, TINY, given=folder).origin == "there already"
+
+
+def test_a_damaged_copy_that_cannot_be_replaced_is_said(tmp_path, monkeypatch):
+    got = _get(tmp_path, TINY, given=_folder(tmp_path, RAW))
+    (got.folder / "t10k-images-idx3-ubyte").write_bytes(b"")
+    with pytest.raises(NetdynoError, match=r"t10k-images-idx3-ubyte was damaged; .* none of 1 mirrors"):
+        _get(tmp_path, replace(TINY, mirrors=("http://127.0.0.1:9/",)))
+
+
+def test_loose_cifar_files_are_checked(tmp_path):
+    _folder(tmp_path, pickles.archive_files())
+    with pytest.raises(NetdynoError, match=r"batches\.meta: expected the MD5 5ff9c542aee3614f3951f8cda6e48888"):
+        _get(tmp_path, find_dataset("cifar10"), given=tmp_path / "given")
+    size = find_dataset("cifar10").contents[0].bytes
+    (tmp_path / "binary").mkdir()
+    for content in find_dataset("cifar10").contents:
+        (tmp_path / "binary" / content.name).write_bytes(bytes(content.bytes))
+    with pytest.raises(NetdynoError, match=rf"{size:,} bytes with the SHA1 aadd24acce27caa71bf4b10992e9e7b2d74c2540"):
+        _get(tmp_path, find_dataset("cifar10"), given=tmp_path / "binary")

@@ -175,9 +175,9 @@ CURVE = [
 LEARNED = [FirstStep(at=1, seconds=0.5), *CURVE, Trained(at=9, steps=20, items=40, train_s=4, wall_s=6)]
 
 
-def _finished(tmp_path: Path, *events: Any) -> Finished:
+def _finished(tmp_path: Path, *events: Any, **shares: float) -> Finished:
     logs = (EventLog(events=(*events, Done(at=10)), last=Done(at=10)),)
-    ending = Ending(exit_codes=(0,))
+    ending = Ending(exit_codes=(0,), **shares)
     return Finished(folder=tmp_path, logs=logs, ending=ending, verdict=judge(logs, ending, tmp_path))
 
 
@@ -200,6 +200,20 @@ def test_a_run_that_ended_is_compared_with_its_goal(tmp_path: Path, goal: str, o
     assert (record.outcome, record.number, record.cell.source) == (outcome, 2, "mnist")
     assert (record.figures["steps"].value, record.figures["train_time"].value) == (20, 4)
     assert [point.accuracy for point in record.curve] == [0.5, 0.9]
+
+
+def test_a_training_beside_other_work_is_flagged_as_a_timed_run_is(tmp_path: Path) -> None:
+    disturbed = _finished(tmp_path, *LEARNED, foreign_share=0.4, stolen_share=0.1)
+    assert record_of(_facts("steps=20"), disturbed, "later").flags == ("foreign load", "stolen time")
+    assert record_of(_facts("steps=20"), _finished(tmp_path, *LEARNED, foreign_share=0.01), "later").flags == ()
+    crowded = replace(_facts("steps=20"), environment={"usable_cores": 2, "physical_cores": 2})
+    assert "threads" in record_of(crowded, _finished(tmp_path, *LEARNED), "later").flags[0]
+
+
+def test_a_record_says_which_data_was_learned(tmp_path: Path) -> None:
+    facts = replace(_facts("steps=20"), basis={"train data": "12ab", "test data": "34cd"})
+    record = record_of(facts, _finished(tmp_path, *LEARNED), "later")
+    assert record.basis == {"train data": "12ab", "test data": "34cd"}
 
 
 def test_done_without_training_has_failed(tmp_path: Path) -> None:

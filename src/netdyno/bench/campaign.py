@@ -94,7 +94,13 @@ class Campaign:
             "worker": self.worker(cell).hash,
             **{name: float(value) for name, value in always.items()},
             **{name: value for name, value in known.items() if value},
+            **self._data_digests(cell),
         }
+
+    def _data_digests(self, cell: Cell) -> Basis:
+        """What the cell is fed, by split."""
+        inputs = self.inputs.get(input_key(cell)) if cell.data != SYNTHETIC else None
+        return {f"{split} data": digest for split, digest in inputs.ready.digests.items()} if inputs else {}
 
     def surroundings(self, cell: Cell) -> dict[str, object]:
         """What a record of the cell says about the machine and its environment."""

@@ -1,6 +1,6 @@
 """netdyno datasets: which datasets there are and where they lie; getting them, and converting between formats."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,10 +9,11 @@ import typer
 from netdyno.cli.command import several_commands
 from netdyno.cli.options import threads_of
 from netdyno.data.catalog import Dataset, datasets, find_dataset
+from netdyno.data.codecs.files import as_one_line
 from netdyno.data.convert import Converted, Target, convert_split
 from netdyno.data.fetch import get as get_dataset
 from netdyno.data.formats.registry import format_in, format_to_write, open_split, written_formats
-from netdyno.data.item import SPLITS, Source, subset_of
+from netdyno.data.item import SPLITS, Source, left_out_of, subset_of
 from netdyno.data.places import folder_of, open_dataset, present
 from netdyno.devices.machine import describe_machine
 from netdyno.errors import NetdynoError, unknown
@@ -35,7 +36,8 @@ def list_datasets(
     """List the datasets: their images, and in which formats they are here."""
     if context.invoked_subcommand is not None:
         return
-    rows = [describe(dataset) for dataset in datasets().values()]
+    with as_one_line(home_path()):
+        rows = [describe(dataset) for dataset in datasets().values()]
     if as_json:
         print_json(rows)
     else:
@@ -55,15 +57,11 @@ def get(
     dataset = find_dataset(name)
     if to is not None:
         format_to_write(to)
-    if not dataset.drawn:
-        with Following(talk_console(), name) as following:
-            got = get_dataset(dataset, home(), given, following.bytes_came)
-        print(f"{name}: {got.folder} ({got.origin})")
-    elif given is not None:
+    if dataset.drawn and given is not None:
         raise NetdynoError(f"{name} is drawn: expected no --from, received {given}.")
-    if to is not None or dataset.drawn:
-        target = _target(to or "packed", folder_of(home(), name, to or "packed"), size)
-        _convert(_sources_of(dataset, (), count), target)
+    with as_one_line(given or home_path()):
+        sources = _sources_of(dataset, (), count) if dataset.drawn else _got(dataset, given, to, count)
+        _convert(sources, _target(to or "packed", folder_of(home(), name, to or "packed"), size))
 
 
 @app.command("convert")
@@ -80,15 +78,18 @@ def convert(
     for wanted in split or ():
         if wanted not in SPLITS:
             raise unknown("split", wanted, SPLITS)
-    if source in datasets():
-        place = out or folder_of(home(), source, to)
-        _convert(_sources_of(find_dataset(source), split or (), count), _target(to, place, size))
-        return
-    folder = Path(source)
-    if not folder.is_dir():
-        raise unknown("folder or dataset", source, datasets())
-    place = out or folder.absolute().with_name(f"{folder.absolute().name}-{to}")
-    _convert(_sources_in(folder, split or (), count), _target(to, place, size))
+    with as_one_line(Path(source)):
+        if source in datasets():
+            place, sources = folder_of(home(), source, to), _sources_of(find_dataset(source), split or (), count)
+        else:
+            folder = Path(source)
+            if not folder.is_dir():
+                raise unknown("folder or dataset", source, datasets())
+            place = folder.absolute().with_name(f"{folder.absolute().name}-{to}")
+            sources = _sources_in(folder, split or (), count)
+            for name, found in sources.items():
+                _say_left_out(name, left_out_of(found))
+        _convert(sources, _target(to, out or place, size))
 
 
 def describe(dataset: Dataset) -> dict[str, Any]:
@@ -102,10 +103,25 @@ def describe(dataset: Dataset) -> dict[str, Any]:
         "drawn": dataset.drawn,
         "published": bool(dataset.files),
         "here": [
-            {"format": at.format, "folder": str(at.folder), "splits": list(at.splits), "bytes": at.bytes}
+            {"format": at.format, "folder": str(at.folder), "splits": list(at.splits), "bytes": at.find_bytes()}
             for at in here
         ],
     }
+
+
+def _got(dataset: Dataset, given: Path | None, to: str | None, count: int | None) -> dict[str, Source]:
+    """Get a dataset, and open what is to be converted."""
+    with Following(talk_console(), dataset.name) as following:
+        got = get_dataset(dataset, home(), given, following.bytes_came)
+    print(f"{dataset.name}: {got.folder} ({got.origin})")
+    for split, left_out in got.left_out.items():
+        _say_left_out(split, left_out)
+    return _sources_in(got.folder, (), count) if to is not None else {}
+
+
+def _say_left_out(split: str, left_out: Mapping[str, int]) -> None:
+    for what, number in left_out.items():
+        talk_console().print(f"{split}: left out {number:,} {what}", markup=False)
 
 
 def _sources_of(dataset: Dataset, splits: Sequence[str], count: int | None) -> dict[str, Source]:

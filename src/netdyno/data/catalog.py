@@ -14,11 +14,17 @@ SHAPES = "shapes"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """A file in the folder of a dataset, without digest if none was published."""
+    """A file in the folder of a dataset, without digest if none is known."""
 
     name: str
     bytes: int
     md5: str = ""
+    sha1: str = ""
+
+    @property
+    def digest(self) -> tuple[str, str]:
+        """Its algorithm and its value."""
+        return ("sha1", self.sha1) if self.sha1 else ("md5", self.md5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +159,15 @@ FASHION_MNIST = Dataset(
 
 _CIFAR_BATCH_BYTES = 10_000 * (1 + 32 * 32 * 3)
 
+_CIFAR_BATCHES = {  # their SHA-1 digests, as other tools check them
+    "data_batch_1.bin": "aadd24acce27caa71bf4b10992e9e7b2d74c2540",
+    "data_batch_2.bin": "c0ba65cce70568cd57b4e03e9ac8d2a5367c1795",
+    "data_batch_3.bin": "1dd00a74ab1d17a6e7d73e185b69dbf31242f295",
+    "data_batch_4.bin": "aab85764eb3584312d3c7f65fd2fd016e36a258e",
+    "data_batch_5.bin": "26e2849e66a845b7f1e4614ae70f4889ae604628",
+    "test_batch.bin": "67eb016db431130d61cd03c7ad570b013799c88c",
+}
+
 CIFAR10 = Dataset(
     name="cifar10",
     shape=(32, 32, 3),
@@ -165,8 +180,7 @@ CIFAR10 = Dataset(
             bytes=170_052_171,
             md5="c32a1d4ab5d03f1284b67883e8d87530",
             contents=(
-                *(Content(name=f"data_batch_{n}.bin", bytes=_CIFAR_BATCH_BYTES) for n in range(1, 6)),
-                Content(name="test_batch.bin", bytes=_CIFAR_BATCH_BYTES),
+                *(Content(name=name, bytes=_CIFAR_BATCH_BYTES, sha1=sha1) for name, sha1 in _CIFAR_BATCHES.items()),
                 Content(name="batches.meta.txt", bytes=61),
             ),
         ),
@@ -175,7 +189,16 @@ CIFAR10 = Dataset(
 )
 
 # The archive for Python is never downloaded: its images are those of the binary one.
-CIFAR10_PYTHON = ("cifar-10-python.tar.gz", "c58f30108f718f92721af3b95e74349a")
+CIFAR10_PYTHON = {
+    "cifar-10-python.tar.gz": "c58f30108f718f92721af3b95e74349a",
+    "batches.meta": "5ff9c542aee3614f3951f8cda6e48888",
+    "data_batch_1": "c99cafc152244af753f735de768cd75f",
+    "data_batch_2": "d4bba439e000b95fd0a9bffe97cbabec",
+    "data_batch_3": "54ebc095f3ab1f0389bbae665268c751",
+    "data_batch_4": "634d18415352ddfa80567beed471001a",
+    "data_batch_5": "482c414d41f54cd18b22e5b47cb7c3cb",
+    "test_batch": "40351d587109b95175f43aff81a1287e",
+}
 
 IMAGENET = Dataset(
     name="imagenet",

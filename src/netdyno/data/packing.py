@@ -1,15 +1,16 @@
 """How does a dataset get into the format that a run needs? It is converted if it is not there yet."""
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from netdyno.data.catalog import Dataset, find_dataset
 from netdyno.data.convert import Target, convert_split
 from netdyno.data.formats.registry import format_to_write, needs_pixels
 from netdyno.data.item import SPLITS, About
-from netdyno.data.places import folder_of, open_dataset
+from netdyno.data.origin import digest_of
+from netdyno.data.places import check_origin, folder_of, open_dataset
 
 PACKED = "packed"
 AROUND = 256 / 224  # images of different sizes are cut this much larger than what the network sees
@@ -25,6 +26,7 @@ class Ready:
     format: str
     folder: Path
     about: About
+    digests: Mapping[str, str] = field(default_factory=dict)  # of the data, by split
 
     def packed_file(self, split: str) -> Path:
         """The only file of a split in the packed format."""
@@ -36,9 +38,13 @@ def make_ready(home: Path, name: str, format_name: str, progress: Progress) -> R
     dataset, wanted = find_dataset(name), format_to_write(format_name)
     folder = folder_of(home, name, format_name)
     for split in SPLITS:
-        if split not in wanted.find(folder):
+        if split in wanted.find(folder):
+            check_origin(home, dataset, split, format_name)
+        else:
             _write(home, dataset, split, format_name, progress)
-    return Ready(source=name, format=format_name, folder=folder, about=wanted.open(folder, "train").about)
+    found = {split: wanted.open(folder, split) for split in SPLITS}
+    digests = {split: digest_of(source) for split, source in found.items()}
+    return Ready(source=name, format=format_name, folder=folder, about=found["train"].about, digests=digests)
 
 
 def _write(home: Path, dataset: Dataset, split: str, format_name: str, progress: Progress) -> None:

@@ -8,6 +8,7 @@ a line counts as soon as it is written. It does not outlive the machine: after a
 
 import fcntl
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -16,10 +17,12 @@ from pathlib import Path
 
 import msgspec
 
-from netdyno.data.codecs.files import as_one_line
+from netdyno.data.codecs.files import as_one_line, sync_path, write_all
+from netdyno.data.origin import check_continues, differing
 from netdyno.errors import NetdynoError
 
 LOG = "progress.jsonl"
+LARGEST_LOG_BYTES = 2**28
 SYNC_EVERY_S = 1.0
 FILES_SYNCED_ONE_BY_ONE = 16
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -96,6 +99,12 @@ class PartialSplit:
     def close(self) -> None:
         self._log.close()
 
+    def discard(self) -> None:
+        """Remove what was written: it can be no part of a complete split."""
+        with _safely(self._folder, 0):
+            shutil.rmtree(self._folder)
+        self.close()
+
     def _put(self, piece: Piece, touched: dict[str, int]) -> None:
         """Write a piece; `touched` gets the file's size after it, as soon as the file was opened."""
         size = touched.get(piece.name, self.sizes.get(piece.name))
@@ -103,7 +112,7 @@ class PartialSplit:
         touched[piece.name] = size or 0
         try:
             at = (size or 0) if piece.at is None else piece.at
-            _write_all(descriptor, piece.data, at)
+            write_all(descriptor, piece.data, at)
             touched[piece.name] = max(size or 0, at + len(piece.data))
         finally:
             os.close(descriptor)
@@ -182,7 +191,7 @@ class _Log:
         """Append a line; if that fails, nothing of it stays."""
         data = msgspec.json.encode(line) + b"\n"
         try:
-            _write_all(self._descriptor, data, self._size)
+            write_all(self._descriptor, data, self._size)
         except OSError:
             os.ftruncate(self._descriptor, self._size)
             raise
@@ -197,18 +206,14 @@ class _Log:
 
     def _begin(self, facts: dict[str, object]) -> None:
         head, self._size = next(self._lines(), (_Line(), 0))
-        if head.facts is None:
+        begun = len(list(self._lines())) > 1
+        if head.facts is None or (not begun and differing(head.facts, facts)):
+            _empty(self._folder)
             self._size = 0
             os.ftruncate(self._descriptor, 0)
             self.add(_Line(facts=facts))
-        elif head.facts != facts:
-            before = head.facts
-            differing = sorted(key for key in before.keys() | facts.keys() if before.get(key) != facts.get(key))
-            raise NetdynoError(
-                f"{self._folder}: expected to continue a split with the same {', '.join(differing)}, "
-                "received another: it was begun for other data.",
-                hint=f"Delete {self._folder} to start over.",
-            )
+        else:
+            check_continues(self._folder, head.facts, facts)
 
     def _lock(self) -> None:
         """With a lock that forked children do not inherit, so that an orphan cannot keep it."""
@@ -221,7 +226,12 @@ class _Log:
 
     def _lines(self) -> Iterator[tuple[_Line, int]]:
         """Lines with where they end, up to the first that is cut or damaged."""
-        content, start = os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0), 0
+        size, start = os.fstat(self._descriptor).st_size, 0
+        if size > LARGEST_LOG_BYTES:
+            raise NetdynoError(
+                f"{self._folder / LOG}: expected at most {LARGEST_LOG_BYTES:,} bytes, received {size:,}."
+            )
+        content = os.pread(self._descriptor, size, 0)
         while (end := content.find(b"\n", start) + 1) > 0:
             try:
                 yield msgspec.json.decode(content[start:end], type=_Line), end
@@ -251,13 +261,6 @@ def begin_folder(root: Path, format_name: str, split: str, existing: Iterable[Pa
     return partial_folder(root, format_name, split)
 
 
-def sync_path(path: Path) -> None:
-    """Wait until the disk has a file or a folder's entries."""
-    descriptor = os.open(path, os.O_RDONLY)
-    os.fsync(descriptor)
-    os.close(descriptor)
-
-
 def _safely(folder: Path, done: int) -> AbstractContextManager[None]:
     hint = f"{done} items are safe. Once that is fixed, the same command continues after them."
     return as_one_line(folder, "cannot write: ", hint)
@@ -274,12 +277,13 @@ def _opened(path: Path, is_new: bool) -> int:
         return os.open(path, flags, 0o666)
 
 
-def _write_all(descriptor: int, data: bytes | memoryview, at: int) -> None:
-    """All of it: one system call may write less."""
-    rest = memoryview(data)
-    while rest:
-        written = os.pwrite(descriptor, rest, at)
-        rest, at = rest[written:], at + written
+def _empty(folder: Path) -> None:
+    """Remove everything but the log."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != LOG:
+            path.unlink()
 
 
 def _size(path: Path) -> int:

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netdyno.data.catalog import Dataset
+from netdyno.data.codecs.files import as_one_line
 from netdyno.data.drawn import Shapes
 from netdyno.data.formats.registry import formats, takes_pixels
 from netdyno.data.item import Source
+from netdyno.data.origin import is_made_from, is_unchanged, origin_of, other_data, same
 from netdyno.errors import NetdynoError
 
 
@@ -18,7 +20,23 @@ class Present:
     format: str
     folder: Path
     splits: tuple[str, ...]
-    bytes: int | None  # not counted in a folder of the user
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it is a folder of the user."""
+        return self.folder.is_symlink()
+
+    def open(self, split: str) -> Source:
+        return formats()[self.format].open(self.folder, split)
+
+    def find_bytes(self) -> int | None:
+        """The size of all files; None for a folder of the user, which may hold a million of them."""
+        if self.is_given:
+            return None
+        with as_one_line(self.folder):
+            return sum(
+                os.lstat(f"{parent}/{name}").st_size for parent, _, names in os.walk(self.folder) for name in names
+            )
 
 
 def folder_of(home: Path, name: str, format_name: str) -> Path:
@@ -31,11 +49,10 @@ def present(home: Path, name: str) -> list[Present]:
     found = []
     for format_name in formats():
         folder = folder_of(home, name, format_name)
-        if not folder.is_dir():
-            continue
-        splits = tuple(formats()[format_name].find(folder))
+        with as_one_line(folder):
+            splits = tuple(formats()[format_name].find(folder)) if folder.is_dir() else ()
         if splits:
-            found.append(Present(format=format_name, folder=folder, splits=splits, bytes=_find_bytes(folder)))
+            found.append(Present(format=format_name, folder=folder, splits=splits))
     return found
 
 
@@ -49,17 +66,38 @@ def open_dataset(home: Path, dataset: Dataset, split: str) -> Source:
         raise NetdynoError(
             f"{dataset.name} has no {split} split here.", hint=f"Run: netdyno datasets get {dataset.name}"
         )
-    place = min(here, key=lambda place: _distance(place, dataset))
-    return formats()[place.format].open(place.folder, split)
+    return min(here, key=lambda place: _distance(place, dataset)).open(split)
+
+
+def check_origin(home: Path, dataset: Dataset, split: str, format_name: str) -> None:
+    """Refuse a split that was converted from other data than what is here now; its source may be gone."""
+    here = [place for place in present(home, dataset.name) if split in place.splits]
+    own = next(place for place in here if place.format == format_name)
+    if _is_original(own, dataset):
+        return
+    others = [place for place in here if place is not own]
+    others = [place for place in others if _is_original(place, dataset)] or others
+    found = own.open(split)
+    made = found.about.origin
+    if made and any(is_unchanged(made, place.folder) for place in others):
+        return
+    given = [open_dataset(home, dataset, split)] if dataset.drawn else [place.open(split) for place in others]
+    if given and not any(_agree(found, each) for each in given):
+        hint = f"Delete {own.folder}: it is written again when it is needed."
+        raise other_data(own.folder, made, origin_of(given[0]), hint)
+
+
+def _is_original(place: Present, dataset: Dataset) -> bool:
+    """Whether it was published or given in this format, and not converted here."""
+    return place.is_given or place.format == dataset.format
+
+
+def _agree(found: Source, given: Source) -> bool:
+    """Whether one is made from the other, or both from the same."""
+    made, other = found.about.origin, given.about.origin
+    return is_made_from(found, origin_of(given)) or (made is not None and other is not None and same(made, other))
 
 
 def _distance(place: Present, dataset: Dataset) -> tuple[bool, bool, bool]:
     """How far a format is from what was published or given."""
-    return place.format != dataset.format, not place.folder.is_symlink(), takes_pixels(place.format)
-
-
-def _find_bytes(folder: Path) -> int | None:
-    """The size of all files; None for a link to a folder of the user, which may hold a million of them."""
-    if folder.is_symlink():
-        return None
-    return sum(os.lstat(f"{parent}/{name}").st_size for parent, _, names in os.walk(folder) for name in names)
+    return place.format != dataset.format, not place.is_given, takes_pixels(place.format)

@@ -8,11 +8,16 @@ import numpy as np
 from netdyno.data.codecs.images import encoded_of, pixels_of, size_of
 from netdyno.data.formats.registry import needs_pixels, takes_pixels
 from netdyno.data.item import About, Item, Pixels, Source, times
+from netdyno.data.origin import origin_of
 from netdyno.errors import NetdynoError
 
 SAMPLED = 64  # images that decide whether a split is grey
 TIMED = 8
 SLOW_S = 5e-5  # about the time to send an image to another process
+
+
+class Unfit(NetdynoError):
+    """An item that is sound, but cannot be among the others: what was written of them is of no use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +50,7 @@ class Recipe:
 
 
 def about_to_write(source: Source, to_format: str, size: int | None) -> About:
-    """What will be written. Pixels need one shape: that of the first image, or the requested size."""
+    """What will be written, and from what. Pixels need one shape: that of the first image, or the requested size."""
     about = source.about
     if size is not None and not takes_pixels(to_format):
         raise NetdynoError(
@@ -53,11 +58,12 @@ def about_to_write(source: Source, to_format: str, size: int | None) -> About:
         )
     if about.count == 0:
         raise NetdynoError("expected a split with images in it, received an empty one.")
+    shape, origin = about.shape, origin_of(source)
     if size is not None:
-        return replace(about, shape=(size, size, _channels(source)))
-    if about.shape is None and needs_pixels(to_format):
-        return replace(about, shape=_shape_of(source.item(0)))
-    return about
+        shape = (size, size, _channels(source))
+    elif shape is None and needs_pixels(to_format):
+        shape = _shape_of(source.item(0))
+    return replace(about, shape=shape, origin=origin)
 
 
 def cut(pixels: Pixels, size: int) -> Pixels:
@@ -87,7 +93,7 @@ def _in_channels(item: Item, channels: int) -> Pixels:
     """Grey images become coloured if the split is; coloured ones never become grey."""
     found = _shape_of(item)[2]
     if found > channels:
-        raise NetdynoError(f"image {item.name}: expected a grey image as the others are, received a coloured one.")
+        raise Unfit(f"image {item.where}: expected a grey image as the others are, received a coloured one.")
     return pixels_of(item, channels)
 
 
@@ -103,12 +109,12 @@ def _shape_of(item: Item) -> tuple[int, int, int]:
     if item.pixels is not None:
         height, width, channels = item.pixels.shape
         return height, width, channels
-    return size_of(item.encoded or b"", item.name)
+    return size_of(item.encoded or b"", item.where)
 
 
-def _other_shape(index: int, item: Item, pixels: Pixels, about: About) -> NetdynoError:
+def _other_shape(index: int, item: Item, pixels: Pixels, about: About) -> Unfit:
     expected, received = times(about.shape), times(pixels.shape)
-    return NetdynoError(
-        f"item {index} (image {item.name}): expected {expected} pixels as the first image has, received {received}.",
+    return Unfit(
+        f"item {index} (image {item.where}): expected {expected} pixels as the first image has, received {received}.",
         hint="Cut all to one size with --size N.",
     )

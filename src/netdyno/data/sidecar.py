@@ -1,5 +1,6 @@
 """What is known of a split whose files hold neither its count nor its classes? A JSON file beside them says it."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from netdyno.data.codecs.files import read_whole
 from netdyno.data.item import About
 from netdyno.data.partial import Piece
 from netdyno.errors import NetdynoError
@@ -27,13 +29,11 @@ def sidecar_piece(path: Path, about: About) -> Piece:
 
 def find_about(path: Path) -> About | None:
     """What a sidecar says; None if there is none, as beside files from other tools."""
-    try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise NetdynoError(f"{path}: expected at most {_LARGEST_BYTES} bytes, received {path.stat().st_size}.")
-        return msgspec.json.decode(path.read_bytes(), type=About)
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return None
-    except (OSError, ValueError, RecursionError) as error:
+    try:
+        return msgspec.json.decode(read_whole(str(path), _LARGEST_BYTES), type=About)
+    except (ValueError, RecursionError) as error:
         raise NetdynoError(f"{path}: expected JSON with count and classes, received: {error}.") from error
 
 

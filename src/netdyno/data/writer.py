@@ -36,7 +36,7 @@ class SplitWriter:
     def write(self, items: Sequence[Item]) -> None:
         """Append; an item whose label no class has is refused."""
         for index, item in enumerate(items, self.done):
-            checked_label(item.label, self._about, f"item {index} ('{item.name}')")
+            checked_label(item.label, self._about, f"item {index} ('{item.where}')")
         if items:
             self._append(self._layout(self._split, items), len(items))
 
@@ -52,6 +52,9 @@ class SplitWriter:
 
     def close(self) -> None:
         self._split.close()
+
+    def discard(self) -> None:
+        self._split.discard()
 
     def _append(self, pieces: Iterable[Piece], count: int) -> None:
         if self.done + count > self._about.count:
@@ -82,7 +85,7 @@ class PixelWriter(SplitWriter):
         pixels = pixels_of(item, self._shape[2])
         if pixels.shape != self._shape:
             received = f"{times(self._shape)} pixels, received {times(pixels.shape)}"
-            raise NetdynoError(f"image {item.name}: expected {received}.")
+            raise NetdynoError(f"image {item.where}: expected {received}.")
         return pixels
 
 

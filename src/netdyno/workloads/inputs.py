@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from netdyno.data.codecs.files import as_one_line
 from netdyno.data.packing import PACKED, Progress, Ready, make_ready
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.spec import find_spec
@@ -65,7 +66,8 @@ def prepare_inputs(
     """The files of every cell with real data, written where they are missing."""
     fed = {input_key(cell): cell for cell in cells if cell.data != "synthetic"}
     places = sorted({(source, format_name) for _, source, format_name in fed})
-    ready = {place: make_ready(home, *place, progress) for place in places}
+    with as_one_line(home):
+        ready = {place: make_ready(home, *place, progress) for place in places}
     return {key: input_files(entry_of(cell), ready[key[1], key[2]]) for key, cell in fed.items()}
 
 

@@ -13,9 +13,10 @@ from netdyno.graph.model import Programme
 from netdyno.protocol import events
 from netdyno.protocol.event_log import EventLog
 from netdyno.protocol.request import SEED, EvaluationGraph, Folded, LearningPlan, LearnRequest
+from netdyno.results.cores import crowding
 from netdyno.results.figure import Figure
 from netdyno.results.record import MEASURED, SHORT, Evaluation, Record
-from netdyno.runtime.judge import DONE, FAILED
+from netdyno.runtime.judge import DONE, FAILED, disturbances
 from netdyno.runtime.readings.gpus import read_gpus
 from netdyno.runtime.readings.host import read_host
 from netdyno.runtime.readings.window import Readings, Window
@@ -141,10 +142,11 @@ def record_of(facts: RunFacts, finished: Finished, ended_at: str) -> Record:
         figures=learn_figures(facts, finished.logs, found.values) if outcome in (MEASURED, SHORT) else {},
         headline=headline(facts),
         curve=_curve(log),
+        flags=_flags(facts, finished, outcome),
         readings=found.values,
         absent={**found.absent, **absent},
         versions=versions_of(log),
-        settings=settings_of(log),
+        settings={**settings_of(log), **facts.choice},
         environment=facts.environment,
         graph_digest=facts.graph_digest,
         graph_identity=facts.graph_identity,
@@ -209,6 +211,14 @@ def _outcome(finished: Finished, goal: Goal) -> tuple[str, str]:
     if goal.accuracy is not None and reached < goal.accuracy:
         return SHORT, f"accuracy {reached:.4f} at the end"
     return MEASURED, ""
+
+
+def _flags(facts: RunFacts, finished: Finished, outcome: str) -> tuple[str, ...]:
+    """What is weak about a run that ended: what else the machine did meanwhile, as for a run that is timed."""
+    if outcome not in (MEASURED, SHORT):
+        return ()
+    crowd = crowding(facts.cell.threads, facts.environment) if facts.cell.device == "cpu" else ""
+    return (*disturbances(finished.ending), *([crowd] if crowd else []))
 
 
 def _read(finished: Finished, facts: RunFacts, trained: events.Trained) -> Readings:

@@ -1,7 +1,9 @@
 """A text that maps images to labels."""
 
+import os
+
 import pytest
-from tests.data.samples import contents, encoded_items, read, write
+from tests.data.samples import contents, encoded_items, most_memory, read, write
 
 from netdyno.data.formats import cntk_map
 from netdyno.errors import NetdynoError
@@ -63,7 +65,7 @@ def test_a_line_without_path_or_label_is_named(line, tmp_path):
 
 def test_an_enormous_line_is_refused(tmp_path):
     _map(tmp_path, b"x" * 10**6 + b"\t0\n")
-    with pytest.raises(NetdynoError, match="line 1"):
+    with pytest.raises(NetdynoError, match="end of a line within 16384 bytes"):
         read(cntk_map.FORMAT, tmp_path)
 
 
@@ -95,3 +97,25 @@ def test_a_last_line_without_its_end_may_be_cut_and_is_refused(tmp_path):
     _map(tmp_path, b"cat.jpg\t0\ncat.jpg\t1")
     with pytest.raises(NetdynoError, match="expected the end of a line"):
         cntk_map.FORMAT.open(tmp_path, "train")
+
+
+def test_a_map_without_lines_is_not_read_to_its_end(tmp_path):
+    write(cntk_map.FORMAT, tmp_path, encoded_items(3))
+    os.truncate(tmp_path / "train_map.txt", 2**31)
+    with most_memory(2**25), pytest.raises(NetdynoError, match="end of a line within 16384 bytes"):
+        cntk_map.FORMAT.open(tmp_path, "train")
+
+
+def test_a_map_of_too_many_lines_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(cntk_map, "_MOST_LINES", 2)
+    write(cntk_map.FORMAT, tmp_path, encoded_items(3))
+    with pytest.raises(NetdynoError, match="at most 2 lines"):
+        cntk_map.FORMAT.open(tmp_path, "train")
+
+
+def test_an_image_of_gigabytes_is_not_read(tmp_path):
+    _an_image(tmp_path)
+    os.truncate(tmp_path / "cat.jpg", 2**29)
+    _map(tmp_path, b".../cat.jpg\t0\n")
+    with most_memory(2**25), pytest.raises(NetdynoError, match="expected at most 268,435,456 bytes"):
+        read(cntk_map.FORMAT, tmp_path)

@@ -1,6 +1,7 @@
 """IDX files are read as MNIST has them and as we write them; a header that lies is refused with its position."""
 
 import gzip
+import os
 import pickle
 import struct
 from pathlib import Path
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.data.samples import about, contents, pixel_items, read, write
+from tests.data.samples import about, contents, most_memory, pixel_items, read, write
 
 from netdyno.data.formats import idx
 from netdyno.data.item import About, Item
@@ -114,14 +115,37 @@ def test_a_gzip_with_a_wrong_checksum_is_refused(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[-8] ^= 1
     path.write_bytes(data)
-    with pytest.raises(NetdynoError, match="CRC check failed"):
+    with pytest.raises(NetdynoError, match="incorrect data check"):
         idx.open(tmp_path, "train")
 
 
-def test_a_gzip_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("netdyno.data.codecs.files.LARGEST_BYTES", 5000)
-    with pytest.raises(NetdynoError, match=r"at most 5,000 bytes .*gunzip"):
-        idx.open(_laid(tmp_path, IMAGES + bytes(5000), end=".gz"), "train")
+def test_a_gzip_that_unpacks_without_end_is_refused_where_its_header_ends_it(tmp_path: Path) -> None:
+    _laid(tmp_path, end=".gz")
+    with gzip.open(tmp_path / "train-images-idx3-ubyte.gz", "wb", compresslevel=1) as file:
+        file.write(IMAGES)
+        for _ in range(2**9):
+            file.write(bytes(2**20))
+    with most_memory(2**25), pytest.raises(NetdynoError, match=r"expected 136 bytes in all .*received 137") as error:
+        idx.open(tmp_path, "train")
+    assert "gunzip" not in str(error.value)
+
+
+def test_a_gzip_whose_header_announces_more_than_fits_in_memory_is_to_be_unpacked(tmp_path: Path) -> None:
+    head = struct.pack(">IIII", 0x803, 10**6, 100, 100)
+    noise = np.random.RandomState(1).bytes(2**21)
+    with most_memory(2**25), pytest.raises(NetdynoError, match=r"a header that announces more.*gunzip"):
+        idx.open(_laid(tmp_path, head + noise, end=".gz"), "train")
+
+
+def test_a_million_labels_are_checked_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netdyno.data.formats.arrays.LABELS_AT_ONCE", 3)
+    monkeypatch.setattr(idx, "LABELS_AT_ONCE", 3)
+    write(idx, tmp_path, pixel_items(10))
+    assert idx.open(tmp_path, "train").about.count == 10
+    path = tmp_path / "train-labels-idx1-ubyte"
+    path.write_bytes(path.read_bytes()[:-2] + b"\x07\x00")
+    with pytest.raises(NetdynoError, match=r"byte 16: expected a label from 0 to 2, received 7"):
+        idx.open(tmp_path, "train")
 
 
 def test_a_label_without_a_class_is_refused_with_its_position(tmp_path: Path) -> None:
@@ -178,3 +202,12 @@ def test_an_item_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_a_folder_without_the_split_is_told_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(NetdynoError, match=r"expected a file t10k-images-idx3-ubyte or the same with \.gz"):
         idx.open(tmp_path, "test")
+
+
+def test_zeros_behind_a_gzip_are_not_read_to_their_end_and_its_streams_are_joined(tmp_path: Path) -> None:
+    path = _laid(tmp_path, end=".gz") / "train-images-idx3-ubyte.gz"
+    path.write_bytes(gzip.compress(IMAGES[:50]) + gzip.compress(IMAGES[50:]) + bytes(2**17))
+    assert np.array_equal(idx.open(tmp_path, "train").item(3).pixels[:, :, 0], PIXELS[3])
+    os.truncate(path, 2**36)
+    with pytest.raises(NetdynoError, match="over 1048576 zeros behind its content"):
+        idx.open(tmp_path, "train")

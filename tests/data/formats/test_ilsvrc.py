@@ -78,8 +78,11 @@ def test_the_kits_numbers_are_read_alone_and_refused_beside_training_images(tmp_
     root = _validation(tmp_path, "2\n1\n3\n", "ILSVRC2012_validation_ground_truth.txt")
     assert [item.label for item in _read(root, "test")] == [1, 0, 2]
     assert ilsvrc.open(root, "test").about.classes == ("1", "2", "3")
-    with pytest.raises(NetdynoError, match=r"the kit's own order.*val_labels\.txt"):
+    with pytest.raises(NetdynoError, match=r"labels .* in val_labels\.txt, received the numbers of the kit"):
         ilsvrc.open(_train(root), "test")
+    (root / "ILSVRC2012_validation_ground_truth.txt").unlink()
+    with pytest.raises(NetdynoError, match=r"in val_labels\.txt, received none"):
+        ilsvrc.open(root, "test")
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_the_file_is_laid_out_as_described(root: Path) -> None:
     header, data = _parts(root / "train.packed")
     assert data[:8] == b"NDPACK01"
     places = {"images_at": 4096, "labels_at": 4096 + 7 * 60}
-    assert header == {"count": 7, "classes": ["ant", "bee", "cat"], "shape": [5, 4, 3], **places}
+    assert header == {"count": 7, "classes": ["ant", "bee", "cat"], "shape": [5, 4, 3], "origin": None, **places}
     images = np.frombuffer(data, np.uint8, 7 * 60, 4096).reshape(7, 5, 4, 3)
     assert np.array_equal(images, np.stack([item.pixels for item in ITEMS]))
     assert np.frombuffer(data, "<i4", offset=4096 + 7 * 60).tolist() == [item.label for item in ITEMS]

@@ -1,9 +1,10 @@
 """Records with a mark, and their index."""
 
+import os
 import struct
 
 import pytest
-from tests.data.samples import RECORD_MARK, contents, encoded_items, read, write
+from tests.data.samples import RECORD_MARK, contents, encoded_items, most_memory, read, write
 
 from netdyno.data.formats import recordio
 from netdyno.errors import NetdynoError
@@ -117,3 +118,10 @@ def test_more_classes_than_a_float_counts_are_refused(tmp_path):
 
     with pytest.raises(NetdynoError, match="at most 16777216 classes"):
         recordio.FORMAT.create(tmp_path, "train", About(count=1, classes=("x",) * (2**24 + 1)))
+
+
+def test_an_index_is_not_read_beyond_what_its_records_need(tmp_path):
+    write(recordio.FORMAT, tmp_path, encoded_items(3))
+    os.truncate(tmp_path / "train.idx", 4 * 2**30)
+    with most_memory(2**25), pytest.raises(NetdynoError, match=r"train\.idx: expected at most 168 bytes"):
+        recordio.FORMAT.open(tmp_path, "train")

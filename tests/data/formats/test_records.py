@@ -281,3 +281,12 @@ def _bytes(root):
 def _remove(root):
     for path in sorted(root.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
+
+
+def test_a_pipe_in_place_of_a_sidecar_is_not_waited_for(module, tmp_path):
+    write(module, tmp_path, encoded_items(2))
+    (sidecar,) = tmp_path.rglob("*.json")
+    sidecar.unlink()
+    os.mkfifo(sidecar)
+    with pytest.raises(NetdynoError, match=f"{sidecar.name}: expected a file, received a folder, pipe or device"):
+        module.open(tmp_path, "train")

@@ -1,10 +1,12 @@
 """Archives with an image and a label for each item."""
 
 import io
+import os
 import tarfile
+import time
 
 import pytest
-from tests.data.samples import contents, encoded_items, read, write
+from tests.data.samples import contents, encoded_items, most_memory, read, write
 
 from netdyno.data.formats import tar_shards
 from netdyno.errors import NetdynoError
@@ -162,6 +164,15 @@ def test_data_behind_the_end_mark_is_refused(tmp_path):
     path.write_bytes(path.read_bytes() * 2)
     with pytest.raises(NetdynoError, match="expected nothing after the archive's end mark"):
         tar_shards.FORMAT.open(tmp_path, "train")
+
+
+def test_gigabytes_behind_the_end_mark_are_not_read(tmp_path):
+    write(tar_shards.FORMAT, tmp_path, encoded_items(2))
+    os.truncate(tmp_path / SHARD, 64 * 2**30)
+    start = time.monotonic()
+    with most_memory(2**25), pytest.raises(NetdynoError, match="expected nothing after the archive's end mark"):
+        tar_shards.FORMAT.open(tmp_path, "train")
+    assert time.monotonic() - start < 5
 
 
 def test_a_missing_shard_is_named(tmp_path):

@@ -162,3 +162,11 @@ def test_trainings_show_every_figure_with_its_range_in_100_columns():
     assert "2 of 3" in table
     assert "¹ accuracy 0.8900 at the end" in table
     assert Path(OWN).parent.name not in table
+
+
+def test_a_training_beside_other_work_says_so_below_its_table():
+    cell = make_cell(workload="learn", goal="steps=3", source="mnist", data="packed")
+    disturbed = make_training(1, cell=cell, flags=("foreign load",))
+    table = text(learning_tables(results_of([disturbed]), None))
+    assert "trained¹" in table
+    assert "¹ foreign load" in table

@@ -50,22 +50,37 @@ def copy_file(path: Path, content: Content, into: Path) -> None:
 
 def md5_of(path: Path) -> str:
     """The digest that is published with datasets: against damage, not against forgery."""
+    return _digest(path, "md5")
+
+
+def is_as_published(path: Path, content: Content) -> bool:
+    """Whether a file is there and has the right size, and the right digest if one is known."""
+    with as_one_line(path):
+        if not path.is_file() or path.stat().st_size != content.bytes:
+            return False
+    algorithm, expected = content.digest
+    return expected in ("", _digest(path, algorithm))
+
+
+def _digest(path: Path, algorithm: str) -> str:
     with as_one_line(path), path.open("rb") as stream:
-        return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+        return hashlib.file_digest(stream, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
 
 
 def _save(stream: IO[bytes], content: Content, into: Path, origin: str) -> None:
     """Write a file durably. It gets its name if it is what was published, as far as a digest is known."""
-    draft, digest, size = into / f"{content.name}.partial", hashlib.md5(usedforsecurity=False), 0
+    algorithm, published = content.digest
+    draft, digest, size = into / f"{content.name}.partial", hashlib.new(algorithm, usedforsecurity=False), 0
     with draft.open("wb") as out:
         while size <= content.bytes and (data := stream.read(BLOCK_BYTES)):
             digest.update(data)
             size += out.write(data)
         out.flush()
         os.fsync(out.fileno())
-    if size != content.bytes or content.md5 not in ("", digest.hexdigest()):
+    if size != content.bytes or published not in ("", digest.hexdigest()):
         draft.unlink()
-        expected = f"{content.bytes:,} bytes" + (f" with the MD5 {content.md5}" if size == content.bytes else "")
+        whole = f" with the {algorithm.upper()} {published}" if size == content.bytes else ""
+        expected = f"{content.bytes:,} bytes{whole}"
         raise NetdynoError(f"{origin}: expected {expected}, received {size:,} with {digest.hexdigest()}.")
     draft.rename(into / content.name)
 

@@ -1,11 +1,8 @@
-"""Which bytes lie at an offset of a file, plain or compressed? Several processes can read it, not past its end."""
+"""Which bytes lie at an offset of a file? Several processes can read it, not past its end."""
 
-import functools
-import gzip
 import os
 import stat
 import threading
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,16 +10,16 @@ from typing import Any
 
 from netdyno.errors import NetdynoError
 
-LARGEST_BYTES = 2**30  # of one image, record or compressed file; a header that claims more is wrong
-_LARGEST_RATIO = 1032  # no deflate stream expands more
+LARGEST_BYTES = 2**30  # of one record or compressed file; a header that claims more is wrong
+LARGEST_IMAGE_BYTES = 2**28
 
 
-def read_whole(path: str) -> bytes:
+def read_whole(path: str, most_bytes: int = LARGEST_IMAGE_BYTES) -> bytes:
     """All of a file, with as few system calls as possible: datasets have a million small ones."""
     descriptor, size = _opened(path)
     try:
-        if size > LARGEST_BYTES:
-            raise NetdynoError(f"{path}: expected at most {LARGEST_BYTES} bytes, received {size}.")
+        if size > most_bytes:
+            raise NetdynoError(f"{path}: expected at most {most_bytes:,} bytes, received {size:,}.")
         data = os.read(descriptor, size)
     except OSError as error:
         raise NetdynoError(f"{path} cannot be read: {error.strerror}.") from error
@@ -31,6 +28,21 @@ def read_whole(path: str) -> bytes:
     if len(data) != size:
         raise NetdynoError(f"{path}: expected {size} bytes, received {len(data)}.")
     return data
+
+
+def write_all(descriptor: int, data: bytes | memoryview, at: int) -> None:
+    """All of it: one system call may write less."""
+    rest = memoryview(data)
+    while rest:
+        written = os.pwrite(descriptor, rest, at)
+        rest, at = rest[written:], at + written
+
+
+def sync_path(path: Path) -> None:
+    """Wait until the disk has a file or a folder's entries."""
+    descriptor = os.open(path, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
 
 
 @contextmanager
@@ -93,29 +105,6 @@ class File:
             self._descriptor = descriptor  # last: another thread that sees it relies on the size
 
 
-class GzipFile(File):
-    """A compressed file, decompressed into memory once in each process."""
-
-    @property
-    def size(self) -> int:
-        return len(self._content())
-
-    def read(self, offset: int, length: int) -> bytes:
-        """Exactly those bytes."""
-        data = self._content()[offset : offset + length]
-        if len(data) != length:
-            raise self.wrong(offset, f"expected {length} bytes, received {len(data)} to the end")
-        return bytes(data)
-
-    def wrong(self, offset: int, what: str) -> NetdynoError:
-        return NetdynoError(f"{self.path}, byte {offset} when unpacked: {what}.")
-
-    def _content(self) -> memoryview:
-        with as_one_line(self.path, "cannot be read: "):
-            state = self.path.stat()
-        return _decompressed(self.path, state.st_mtime_ns, state.st_size)
-
-
 def _opened(path: str | Path) -> tuple[int, int]:
     """Descriptor and size. O_NONBLOCK: opening a pipe would wait for its other end."""
     try:
@@ -127,20 +116,3 @@ def _opened(path: str | Path) -> tuple[int, int]:
         os.close(descriptor)
         raise NetdynoError(f"{path}: expected a file, received a folder, pipe or device.")
     return descriptor, found.st_size
-
-
-@functools.lru_cache(maxsize=4)
-def _decompressed(path: Path, changed_ns: int, compressed_bytes: int) -> memoryview:
-    """The content, its checksum verified. `changed_ns` makes a file that changed be read again."""
-    limit = min(LARGEST_BYTES, compressed_bytes * _LARGEST_RATIO)
-    try:
-        with gzip.open(path) as file:
-            data = file.read(limit + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise NetdynoError(f"{path}: expected a complete gzip file, received: {error}.") from error
-    if len(data) > limit:
-        raise NetdynoError(
-            f"{path}: expected at most {LARGEST_BYTES:,} bytes in it, received more.",
-            hint=f"Unpack it first: gunzip --keep {path.name}",
-        )
-    return memoryview(data)

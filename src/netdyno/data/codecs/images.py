@@ -1,8 +1,10 @@
 """What is in an encoded image, and how are pixels encoded without loss?"""
 
 import io
+import re
 import struct
 import zlib
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +21,11 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_END = b"IEND\xaeB`\x82"
 _PNG_UP = 2  # the filter type: difference to the row above
 _PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 1, 6: 3}  # by colour type; what is transparent is not a channel here
+_DECODED_KINDS = {
+    "WEBP": re.compile(rb"RIFF....WEBP", re.DOTALL),
+    "BMP": re.compile(rb"BM"),
+    "GIF": re.compile(rb"GIF8"),
+}
 _JPEG = b"\xff\xd8\xff"
 _JPEG_END = b"\xff\xd9"
 _JPEG_SEGMENT = struct.Struct(">BBH")  # 255, the marker, the length of what follows
@@ -28,22 +35,32 @@ _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_ALONE = frozenset((0x01, *range(0xD0, 0xD8)))  # markers without a length
 
 
+def image_item(item: Item, data: bytes) -> Item:
+    """The item with its image: a JPEG or PNG as it is, checked to be complete. WebP, BMP and GIF (its first frame)
+    become pixels, as most formats and frameworks know neither."""
+    kind = next((kind for kind, begins in _DECODED_KINDS.items() if begins.match(data)), None)
+    if kind is None:
+        check_complete(data, item.where)
+        return replace(item, encoded=data)
+    return replace(item, pixels=_decoded_at_once(data, kind, item.where))
+
+
 def pixels_of(item: Item, channels: int) -> Pixels:
     """Height × width × channels, grey or RGB as requested; the orientation in EXIF is ignored."""
     if channels not in _MODES:
-        raise NetdynoError(f"image {item.name}: expected a request for 1 or 3 channels, received {channels}.")
+        raise NetdynoError(f"image {item.where}: expected a request for 1 or 3 channels, received {channels}.")
     if item.pixels is not None:
-        return _converted(item.pixels, channels, item.name)
+        return _converted(item.pixels, channels, item.where)
     encoded = item.encoded or b""
-    check_complete(encoded, item.name)
-    return _decoded(encoded, channels, item.name)
+    check_complete(encoded, item.where)
+    return _decoded(encoded, channels, item.where)
 
 
 def encoded_of(item: Item) -> bytes:
     """The image file as it is; pixels become a PNG."""
     if item.encoded is not None:
         return item.encoded
-    return _png(_checked_pixels(item.pixels, item.name))
+    return _png(_checked_pixels(item.pixels, item.where))
 
 
 def size_of(encoded: bytes, name: str = "an image") -> tuple[int, int, int]:
@@ -89,6 +106,19 @@ def _decoded(encoded: bytes, channels: int, name: str) -> Pixels:
     except NetdynoError:
         raise
     except Exception as error:  # decoders raise all kinds of errors for damaged bytes
+        reason = str(error) or type(error).__name__
+        raise NetdynoError(f"image {name}: cannot be decoded: {reason}.") from error
+
+
+def _decoded_at_once(data: bytes, kind: str, name: str) -> Pixels:
+    try:
+        with _library().open(io.BytesIO(data), formats=(kind,)) as image:
+            channels = 1 if image.mode in ("1", "L") else 3
+            _checked_size((image.height, image.width, channels), name)
+            return _array(image, channels)
+    except NetdynoError:
+        raise
+    except Exception as error:  # as above
         reason = str(error) or type(error).__name__
         raise NetdynoError(f"image {name}: cannot be decoded: {reason}.") from error
 

@@ -10,7 +10,7 @@ from netdyno.data.codecs.files import File
 _HEADER = struct.Struct("100s8s8s8s12s12s8s1s100s6s")  # name, mode, owners, size, time, checksum, type, link, magic
 _ZEROS = bytes(tarfile.BLOCKSIZE)
 _LARGEST_HEADER_BYTES = 2**16
-_CHUNK_BYTES = 2**20
+_LARGEST_PADDING_BYTES = 2**20  # after the end mark; tools pad to 10 KiB
 _DAMAGE = (tarfile.TarError, ValueError, OverflowError, IndexError, RecursionError)
 
 
@@ -91,6 +91,6 @@ def _check_end(archive: File, end: int) -> None:
     """`tarfile` takes a damaged or missing header for the end, so look at what is there."""
     if archive.read(end, len(_ZEROS)) != _ZEROS:
         raise archive.wrong(end, "expected the header of a file, received a block whose checksum is wrong")
-    for begin in range(end, archive.size, _CHUNK_BYTES):
-        if any(archive.read(begin, min(_CHUNK_BYTES, archive.size - begin))):
-            raise archive.wrong(begin, f"expected nothing after the archive's end mark at byte {end}, received data")
+    left = archive.size - end
+    if left > _LARGEST_PADDING_BYTES or any(archive.read(end, left)):
+        raise archive.wrong(end, f"expected nothing after the archive's end mark, received {left} bytes")

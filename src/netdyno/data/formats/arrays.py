@@ -2,15 +2,18 @@
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File
+from netdyno.data.codecs.names import number_name
 from netdyno.data.item import About, Images, Item, Labels, check_index, check_range
-from netdyno.data.names import number_name
 from netdyno.data.sidecar import check_labels, checked_label
+
+LABELS_AT_ONCE = 2**22  # to be checked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +26,10 @@ class PixelArrays:
     labels: File
     labels_at: int
     label_type: np.dtype[Any]  # unsigned, or little endian
+
+    @property
+    def place(self) -> Path:
+        return self.images.path.parent
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.images.path)
@@ -45,8 +52,10 @@ class PixelArrays:
 
     def check(self) -> "PixelArrays":
         """Refuse labels without a class; pixels can be anything."""
-        labels = self._labels(0, self.about.count)
-        check_labels(labels, self.about, f"{self.labels.path}, byte", self.labels_at, labels.itemsize)
+        size, where = self.label_type.itemsize, f"{self.labels.path}, byte"
+        for first in range(0, self.about.count, LABELS_AT_ONCE):
+            labels = self._labels(first, min(first + LABELS_AT_ONCE, self.about.count))
+            check_labels(labels, self.about, where, self.labels_at + first * size, size)
         return self
 
     def _labels(self, first: int, last: int) -> NDArray[Any]:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File, read_whole
+from netdyno.data.codecs.names import number_name
 from netdyno.data.item import SPLITS, About, Images, Item, Labels, check_index, check_range
-from netdyno.data.names import number_name
 from netdyno.data.partial import Piece, begin_folder, is_unfinished
 from netdyno.data.sidecar import check_labels, checked_label, find_about, sidecar_path, sidecar_piece
 from netdyno.data.writer import PixelWriter, raw, shape_to_write
@@ -23,6 +23,8 @@ SHAPE = (32, 32, 3)  # where no sidecar says another
 CLASSES_FILE = "batches.meta.txt"
 _NUMBER = re.compile(r"data_batch_([1-9]\d{0,5})\.bin")
 _MOST_CLASSES = 256
+_LARGEST_CLASSES_BYTES = 2**20
+_BLOCK_BYTES = 2**22
 
 
 def find(root: Path) -> Sequence[str]:
@@ -39,7 +41,9 @@ def open(root: Path, split: str) -> "Cifar":
         raise files[-1].wrong(files[-1].size, f"expected {known.count} items in all files, received {count}")
     labels = [_labels(file, 1 + math.prod(shape)) for file in files]
     classes = known.classes if known else _find_classes(root)
-    about = About(count=count, classes=classes or _numbers(labels), shape=shape)
+    about = About(
+        count=count, classes=classes or _numbers(labels), shape=shape, origin=known.origin if known else None
+    )
     for file, values in zip(files, labels, strict=True):
         check_labels(values, about, f"{file.path}, byte", 0, 1 + math.prod(shape))
     return Cifar(about=about, files=tuple(files))
@@ -66,6 +70,10 @@ class Cifar:
 
     about: About
     files: tuple[File, ...]
+
+    @property
+    def place(self) -> Path:
+        return self.files[0].path.parent
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.files[0].path.parent)
@@ -135,11 +143,10 @@ def _count(files: Sequence[File], record_bytes: int) -> int:
 
 
 def _labels(file: File, record_bytes: int) -> NDArray[np.uint8]:
-    try:
-        records = np.memmap(file.path, np.uint8, "r").reshape(-1, record_bytes)
-    except (OSError, ValueError) as error:
-        raise file.wrong(0, f"expected items of {record_bytes} bytes, received: {error}") from error
-    return np.array(records[:, 0])
+    """The first byte of each item, read in blocks: a file may be larger than memory."""
+    step = max(1, _BLOCK_BYTES // record_bytes) * record_bytes
+    blocks = (file.read(at, min(step, file.size - at)) for at in range(0, file.size, step))
+    return np.concatenate([np.frombuffer(block, np.uint8)[::record_bytes].copy() for block in blocks])
 
 
 def _numbers(labels: Sequence[NDArray[np.uint8]]) -> tuple[str, ...]:
@@ -152,7 +159,7 @@ def _find_classes(root: Path) -> tuple[str, ...] | None:
     if not path.is_file():
         return None
     try:
-        lines = read_whole(str(path)).decode().splitlines()
+        lines = read_whole(str(path), _LARGEST_CLASSES_BYTES).decode().splitlines()
     except UnicodeDecodeError as error:
         raise File(path).wrong(error.start, f"expected the names of classes, received {error.reason}") from error
     return tuple(line.strip() for line in lines if line.strip()) or None

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.data.codecs.files import File, GzipFile
+from netdyno.data.codecs.files import File
+from netdyno.data.codecs.gzip_file import GzipFile
+from netdyno.data.codecs.names import number_name
 from netdyno.data.codecs.safe_pickle import Noted, read_pickle, text_of
 from netdyno.data.codecs.tar import members
 from netdyno.data.item import SPLITS, About, Item, check_index
-from netdyno.data.names import number_name
 from netdyno.data.sidecar import checked_label
 from netdyno.errors import NetdynoError
 
@@ -71,6 +72,10 @@ class PickledCifar:
     places: tuple[Place, ...]
     starts: tuple[int, ...]  # the number of each batch's first item
 
+    @property
+    def place(self) -> Path:
+        return self.places[0].file.path.parent
+
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.places[0].path.parent)
         number = int(np.searchsorted(self.starts, index, "right")) - 1
@@ -98,12 +103,19 @@ def _files_in(folder: Path) -> dict[str, Place]:
 
 
 def _archived(path: Path) -> dict[str, Place]:
-    archive = GzipFile(path)
+    archive = GzipFile(path, _most_bytes)
+    if archive.size > _LARGEST_BYTES:
+        raise NetdynoError(f"{path}: expected at most {_LARGEST_BYTES:,} bytes in it, received more.")
     return {
         name: Place(file=archive, name=name, at=member.offset_data, size=member.size)
         for member in members(archive)
         if (name := PurePosixPath(member.name).name)
     }
+
+
+def _most_bytes(_: bytes) -> int:
+    """Of an archive; the published one has 186 MB."""
+    return _LARGEST_BYTES
 
 
 def _place(files: Mapping[str, Place], name: str, root: Path) -> Place:

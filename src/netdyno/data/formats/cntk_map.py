@@ -3,23 +3,23 @@
 Paths begin with `.../`, which its framework takes for the folder of the map, so the split can be moved."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File, read_whole
-from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.images import encoded_of, image_item
+from netdyno.data.codecs.names import numbered_name, own_name
 from netdyno.data.formats.records import Place, RecordFormat
 from netdyno.data.item import About, Item
-from netdyno.data.names import numbered_name, own_name
 from netdyno.data.partial import PartialSplit, Piece
 from netdyno.data.writer import Layout
 from netdyno.errors import NetdynoError
 
 _HERE = ".../"
 _IMAGES_PER_FOLDER = 1000
-_LARGEST_MAP_BYTES = 2**31
+_MOST_LINES = 2**24
 _LONGEST_LINE = 2**14
 
 
@@ -41,22 +41,32 @@ def _layout(split: str, _: About) -> Layout:
 
 def _walk(file: File) -> tuple[NDArray[np.int64], list[bytes]]:
     """Offset, length and number of each line. The last must end too: without its end it may be cut."""
-    if file.size > _LARGEST_MAP_BYTES:
-        raise NetdynoError(f"{file.path}: expected a map below {_LARGEST_MAP_BYTES} bytes, received {file.size}.")
-    step = 2**24
-    chunks = [np.frombuffer(file.read(at, min(step, file.size - at)), np.uint8) for at in range(0, file.size, step)]
-    ends = np.flatnonzero(np.concatenate(chunks) == ord("\n")) if chunks else np.zeros(0, np.int64)
+    ends = np.concatenate([np.zeros(0, np.int64), *_line_ends(file)])
     if file.size and (not len(ends) or ends[-1] != file.size - 1):
         raise file.wrong(file.size, "expected the end of a line, received the end of the file")
     begins = np.concatenate([[0], ends[:-1] + 1])[: len(ends)]
     return np.stack([begins, ends - begins, np.arange(1, len(ends) + 1)], axis=1), []
 
 
+def _line_ends(file: File) -> Iterator[NDArray[np.int64]]:
+    """Where lines end, in parts. A file without lines, or with too many, is not read any further."""
+    count = last = 0
+    for at in range(0, file.size, _LONGEST_LINE):
+        data = np.frombuffer(file.read(at, min(_LONGEST_LINE, file.size - at)), np.uint8)
+        ends = at + np.flatnonzero(data == ord("\n"))
+        count += len(ends)
+        if not len(ends) and len(data) == _LONGEST_LINE:
+            raise file.wrong(last, f"expected the end of a line within {_LONGEST_LINE} bytes, received none")
+        if count > _MOST_LINES:
+            raise file.wrong(at, f"expected a map of at most {_MOST_LINES:,} lines, received more")
+        last = int(ends[-1]) + 1 if len(ends) else last
+        yield ends
+
+
 def _item(file: File, place: Place, _: str) -> Item:
     path, label = _entry(file, place)
-    encoded = read_whole(path)
-    check_complete(encoded, f"{path}, line {place[2]} of {file.path}")
-    return Item(name=own_name(path), label=label, encoded=encoded)
+    item = Item(name=own_name(path), label=label, place=f"{path}, line {place[2]} of {file.path}")
+    return image_item(item, read_whole(path))
 
 
 def _entry(file: File, place: Place) -> tuple[str, int]:

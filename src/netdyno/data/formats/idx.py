@@ -1,13 +1,15 @@
 """IDX files, as MNIST has them: a file of images and a file of labels, each with its dimensions in front."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from netdyno.data.codecs.files import File, GzipFile
-from netdyno.data.formats.arrays import PixelArrays
+from netdyno.data.codecs.files import File
+from netdyno.data.codecs.gzip_file import GzipFile
+from netdyno.data.formats.arrays import LABELS_AT_ONCE, PixelArrays
 from netdyno.data.item import SPLITS, About, Images, Labels
 from netdyno.data.partial import Piece, begin_folder, is_unfinished
 from netdyno.data.sidecar import about_items, sidecar_path, sidecar_piece
@@ -32,11 +34,9 @@ def open(root: Path, split: str) -> PixelArrays:
     (label_count,) = _dimensions(labels, (1,))
     if label_count != count:
         raise labels.wrong(4, f"expected {count} labels, one for each image, received {label_count}")
-    known = about_items(
-        sidecar_path(root, NAME, split), count, [int(np.frombuffer(labels.read(8, count), np.uint8).max())]
-    )
+    known = about_items(sidecar_path(root, NAME, split), count, _highest_labels(labels, count))
     height, width, channels = (*shape, 1)[:3]
-    about = About(count=count, classes=known.classes, shape=(height, width, channels))
+    about = replace(known, shape=(height, width, channels))
     if known.shape not in (None, about.shape):
         raise images.wrong(8, f"expected images of {known.shape} as the sidecar says, received {about.shape}")
     images_at = 4 + 4 * (1 + len(shape))
@@ -80,7 +80,15 @@ def _file(root: Path, split: str, kind: str) -> File:
     if path is None:
         expected = f"{_PREFIXES[split]}-{kind}-idx{3 if kind == 'images' else 1}-ubyte or the same with .gz"
         raise NetdynoError(f"{root}: expected a file {expected}, received none.")
-    return GzipFile(path) if path.suffix == ".gz" else File(path)
+    return GzipFile(path, _announced_bytes) if path.suffix == ".gz" else File(path)
+
+
+def _announced_bytes(head: bytes) -> int:
+    """How many bytes a file has according to its header; 0 if that is none of an IDX file."""
+    rank = head[3] if head.startswith(bytes((0, 0, _UBYTE))) and len(head) > 3 else 0
+    if rank not in (1, 3, 4) or len(head) < 4 + 4 * rank:
+        return 0
+    return 4 + 4 * rank + math.prod(int(value) for value in np.frombuffer(head, ">u4", rank, 4))
 
 
 def _dimensions(file: File, ranks: tuple[int, ...]) -> list[int]:
@@ -89,14 +97,20 @@ def _dimensions(file: File, ranks: tuple[int, ...]) -> list[int]:
     if magic[:3] != bytes((0, 0, _UBYTE)) or magic[3] not in ranks:
         expected = " or ".join(f"00 00 08 {rank:02x}" for rank in ranks)
         raise file.wrong(0, f"expected an IDX file of bytes that begins {expected}, received {magic.hex(' ')}")
-    dimensions = [int(value) for value in np.frombuffer(file.read(4, 4 * magic[3]), ">u4")]
+    head = magic + file.read(4, 4 * magic[3])
+    dimensions, expected_bytes = [int(value) for value in np.frombuffer(head, ">u4")[1:]], _announced_bytes(head)
     if min(dimensions) < 1 or (len(dimensions) == 4 and dimensions[3] not in (1, 3)):
         raise file.wrong(4, f"expected dimensions over 0 and 1 or 3 channels, received {dimensions}")
-    expected_bytes = 4 + 4 * len(dimensions) + math.prod(dimensions)
     if file.size != expected_bytes:
         sizes = "×".join(map(str, dimensions))
         raise file.wrong(4, f"expected {expected_bytes} bytes in all for {sizes}, received {file.size}")
     return dimensions
+
+
+def _highest_labels(labels: File, count: int) -> Iterator[int]:
+    """Of each block of them."""
+    for first in range(0, count, LABELS_AT_ONCE):
+        yield int(np.frombuffer(labels.read(8 + first, min(LABELS_AT_ONCE, count - first)), np.uint8).max())
 
 
 def _head(dimensions: tuple[int, ...]) -> bytes:

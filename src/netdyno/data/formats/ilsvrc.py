@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File
-from netdyno.data.codecs.images import check_complete
+from netdyno.data.codecs.images import image_item
+from netdyno.data.codecs.names import PackedNames
 from netdyno.data.codecs.tar import members
 from netdyno.data.formats.records import Place, Records, places_of
 from netdyno.data.item import About, Item
-from netdyno.data.names import PackedNames
 from netdyno.data.sidecar import check_labels
 from netdyno.errors import NetdynoError
 
@@ -81,9 +81,8 @@ def _archived(about: About, archive: File, images: list[_Image], labels: NDArray
 
 def _item(archive: File, place: Place, name: str) -> Item:
     at, size, label = place
-    encoded = archive.read(at, size)
-    check_complete(encoded, f"{name} at byte {at} of {archive.path}")
-    return Item(name=name, label=label, encoded=encoded)
+    item = Item(name=name, label=label, place=f"{name} at byte {at} of {archive.path}")
+    return image_item(item, archive.read(at, size))
 
 
 def _classes(archive: File) -> dict[str, TarInfo]:
@@ -116,9 +115,11 @@ def _plain(member: TarInfo) -> str:
 def _labels(root: Path, known: tuple[str, ...], count: int) -> tuple[tuple[str, ...], NDArray[np.int32]]:
     """The classes, and the labels of the validation images in the order of their names."""
     path = next((root / name for name in (OWN_LABELS, KIT_LABELS) if (root / name).is_file()), None)
-    if path is None:
+    if path is None or (path.name == KIT_LABELS and known):
+        names = OWN_LABELS if known else f"{OWN_LABELS} or {KIT_LABELS}"
+        received = "the numbers of the kit, which are in an order of its own" if path else "none"
         raise NetdynoError(
-            f"{root}: expected labels of the validation images in {OWN_LABELS} or {KIT_LABELS}, received neither.",
+            f"{root}: expected labels of the validation images in {names}, received {received}.",
             hint=f"Write the WNID of each image, a line each, into {OWN_LABELS}.",
         )
     lines = _lines(path)
@@ -147,11 +148,6 @@ def _ranks(path: Path, lines: Sequence[str], classes: tuple[str, ...]) -> NDArra
 
 
 def _numbered(path: Path, lines: Sequence[str], known: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    if path.name == KIT_LABELS and known:
-        raise NetdynoError(
-            f"{path}: expected WNIDs beside the training images, received numbers in the kit's own order.",
-            hint=f"Write the WNID of each image, a line each, into {OWN_LABELS}.",
-        )
     first = 1 if path.name == KIT_LABELS else 0
     labels = np.array([_number(path, number, line) - first for number, line in enumerate(lines, 1)], np.int32)
     classes = known or tuple(str(number + first) for number in range(labels.max() + 1))

@@ -2,25 +2,34 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import as_one_line, read_whole
-from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.images import check_complete, encoded_of, image_item
+from netdyno.data.codecs.names import (
+    IMAGE_SUFFIXES,
+    READ_SUFFIXES,
+    UNREAD_SUFFIXES,
+    PackedNames,
+    number_name,
+    suffixes_of,
+)
 from netdyno.data.item import SPLITS, About, Item, check_index
-from netdyno.data.names import IMAGE_SUFFIXES, PackedNames, number_name, suffixes_of
 from netdyno.data.partial import PartialSplit, Piece, begin_folder, is_unfinished
 from netdyno.data.sidecar import find_about, sidecar_path, sidecar_piece
 from netdyno.data.writer import SplitWriter
 from netdyno.errors import NetdynoError
 
 NAME = "folder"
-_FOLDERS = {"train": ("train",), "test": ("test", "val")}  # copies of ImageNet call it val
-_SUFFIXES = tuple(suffix.encode() for suffix in IMAGE_SUFFIXES)
+_FOLDERS = {"train": ("train",), "test": ("test", "val", "validation")}  # copies of ImageNet call it val
+_READ = tuple(suffix.encode() for suffix in READ_SUFFIXES)
+_UNREAD = tuple(suffix.encode() for suffix in UNREAD_SUFFIXES)
 _LONGEST_NAME_BYTES = 200  # with number and suffix below the 255 that file systems allow
 
 
@@ -36,14 +45,21 @@ def open(root: Path, split: str) -> "ImageFolder":
     folder = _find_folder(root, split) or (root if split == "train" else root / _FOLDERS[split][0])
     known = find_about(sidecar_path(root, NAME, split)) if folder != root else None
     folders = class_folders(known.classes) if known else _classes(root, folder)
-    names = [sorted(_images(folder / name)) for name in folders]
+    left_out = Counter(_beside(root, folder))
+    names = [_listed(folder / name, left_out) for name in folders]
     counts = [len(images) for images in names]
-    _check_counts(folder, dict(zip(folders, counts, strict=True)), known)
-    classes = known.classes if known else tuple(folders)
-    about = About(count=sum(counts), classes=classes, shape=known.shape if known else None)
+    _check_counts(folder, dict(zip(folders, counts, strict=True)), known, may_lack=split == "test")
+    about = replace(known, count=sum(counts)) if known else About(count=sum(counts), classes=tuple(folders))
     starts = np.cumsum([0, *counts[:-1]])
     packed = PackedNames([name for images in names for name in images])
-    return ImageFolder(about=about, folder=folder, folders=tuple(folders), starts=starts, names=packed)
+    return ImageFolder(
+        about=about,
+        folder=folder,
+        folders=tuple(folders),
+        starts=starts,
+        names=packed,
+        left_out={what: number for what, number in left_out.items() if number},
+    )
 
 
 def create(root: Path, split: str, about: About) -> SplitWriter:
@@ -67,15 +83,29 @@ class ImageFolder:
     folders: tuple[str, ...]
     starts: NDArray[np.int64]  # the number of the first item of each class
     names: PackedNames
+    left_out: Mapping[str, int]
+
+    @property
+    def place(self) -> Path:
+        return self.folder
+
+    def index(self) -> Iterator[bytes]:
+        """The names of all files with their sizes."""
+        for number in range(self.about.count):
+            path, label = self._path(number)
+            with as_one_line(Path(path)):
+                yield b"%s %d %d\n" % (self.names[number], label, os.stat(path).st_size)
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.folder)
+        path, label = self._path(index)
+        item = Item(name=self.names[index].decode(errors="replace"), label=label, place=path)
+        return image_item(item, read_whole(path))
+
+    def _path(self, index: int) -> tuple[str, int]:
+        """Where an item lies, and its label."""
         label = int(self.starts.searchsorted(index, "right")) - 1
-        name = self.names[index]
-        path = f"{self.folder}/{self.folders[label]}/{os.fsdecode(name)}"
-        encoded = read_whole(path)
-        check_complete(encoded, path)
-        return Item(name=name.decode(errors="replace"), label=label, encoded=encoded)
+        return f"{self.folder}/{self.folders[label]}/{os.fsdecode(self.names[index])}", label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +120,7 @@ class _Layout:
         taken: set[str] = set()
         for index, item in enumerate(items, split.done):
             encoded = encoded_of(item)
-            check_complete(encoded, item.name)
+            check_complete(encoded, item.where)
             folder, name = f"{self.name}/{self.folders[item.label]}", file_name(item.name, encoded)
             path = f"{folder}/{name}"
             if path in taken or (self.folder / path).exists():
@@ -140,41 +170,74 @@ def _subfolders(folder: Path) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
             paths = [Path(entry.path) for entry in entries if entry.is_dir()]
-    except OSError:  # not there, or no folder
+    except (FileNotFoundError, NotADirectoryError):
         return []
+    except OSError as error:
+        raise NetdynoError(f"{folder} cannot be read: {error.strerror}.") from error
     return sorted(path for path in paths if not path.name.startswith(".") and path.suffix != ".partial")
 
 
 def _images(folder: Path) -> Iterator[bytes]:
+    """The names of the images in a folder that can be read."""
+    return (entry.name for entry in _entries(folder) if entry.name.lower().endswith(_READ) and entry.is_file())
+
+
+def _entries(folder: Path) -> Iterator[os.DirEntry[bytes]]:
+    """What is in a folder and not hidden; nothing if there is none."""
     try:
         with os.scandir(os.fsencode(folder)) as entries:
-            for entry in entries:
-                if entry.name.lower().endswith(_SUFFIXES) and not entry.name.startswith(b".") and entry.is_file():
-                    yield entry.name
+            yield from (entry for entry in entries if not entry.name.startswith(b"."))
     except FileNotFoundError:
         return
     except OSError as error:
         raise NetdynoError(f"{folder} cannot be read: {error.strerror}.") from error
 
 
+def _listed(folder: Path, left_out: Counter[str]) -> list[bytes]:
+    """The images of a class; those of other kinds, without content or in folders below it are counted as left out."""
+    names = []
+    for entry in _entries(folder):
+        suffix = os.path.splitext(entry.name)[1].lower()
+        if suffix in _READ and entry.is_file():
+            names.append(entry.name)
+        elif entry.is_dir():
+            left_out[f"images in folders below {folder.parent}/*/"] += _count_below(entry.path)
+        elif suffix in _READ:
+            left_out["images that are broken links or pipes"] += 1
+        elif suffix in _UNREAD:
+            left_out[f"images of a kind that is not read ({suffix.decode()})"] += 1
+    return sorted(names)
+
+
+def _beside(root: Path, folder: Path) -> dict[str, int]:
+    """What else could be meant to be in the split: images beside its class folders, and another folder of it."""
+    others = [root / name for names in _FOLDERS.values() if folder.name in names for name in names]
+    folders = {f"class folders in {path}": len(_subfolders(path)) for path in others if path != folder}
+    return {f"images in {folder} outside its class folders": sum(1 for _ in _images(folder)), **folders}
+
+
+def _count_below(folder: bytes) -> int:
+    names = (name for _, _, names in os.walk(folder) for name in names)
+    return sum(name.lower().endswith((*_READ, *_UNREAD)) for name in names)
+
+
 def _classes(root: Path, folder: Path) -> list[str]:
-    """The names of the class folders. They must be those of the train split, otherwise labels would shift."""
+    """The names of the class folders: those of the train split, else labels would shift. Others may lack some."""
     names = [path.name for path in _subfolders(folder)]
     train = _find_folder(root, "train")
     expected = [path.name for path in _subfolders(train)] if train else names
-    if names != expected:
-        odd = sorted(set(names) ^ set(expected))[0]
-        received = "none" if odd in expected else "one more"
-        raise NetdynoError(f"{folder}: expected the class folders of {train}, received {received} named {odd}.")
+    if odd := sorted({*names} - {*expected}):
+        raise NetdynoError(f"{folder}: expected the class folders of {train}, received one more named {odd[0]}.")
     if not names:
         raise NetdynoError(f"{folder}: expected a folder for each class with images in it, received none.")
-    return names
+    return expected
 
 
-def _check_counts(folder: Path, counts: dict[str, int], known: About | None) -> None:
-    """A class without images is a mistake, unless a sidecar says how many images there are in all."""
+def _check_counts(folder: Path, counts: dict[str, int], known: About | None, *, may_lack: bool) -> None:
+    """A class without images is a mistake, unless a sidecar says how many images there are in all; a test split may
+    lack some."""
     empty = [name for name, count in counts.items() if not count]
-    if known is None and empty:
+    if known is None and empty and not may_lack:
         more = f" and {len(empty) - 3} more" if len(empty) > 3 else ""
         raise NetdynoError(
             f"{folder}: expected images in each class folder, received none in {', '.join(empty[:3])}{more}.",

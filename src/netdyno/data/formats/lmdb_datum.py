@@ -6,6 +6,7 @@ for folders writes them. The tool for CIFAR writes red first; a sidecar can say 
 import functools
 import json
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
@@ -15,15 +16,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from netdyno.data.codecs.files import File, as_one_line
+from netdyno.data.codecs.files import File, as_one_line, sync_path
 from netdyno.data.codecs.images import check_complete, encoded_of
 from netdyno.data.codecs.lmdb_index import lmdb_library, values
+from netdyno.data.codecs.names import PackedNames, numbered_name, own_name
 from netdyno.data.codecs.protobuf import bytes_field, fields, number_field, signed
 from netdyno.data.formats.records import Place, Records
 from netdyno.data.item import SPLITS, About, Item, Pixels, Writer
-from netdyno.data.names import PackedNames, numbered_name, own_name
-from netdyno.data.partial import begin_folder, sync_path
-from netdyno.data.sidecar import about_items, checked_label
+from netdyno.data.origin import check_continues
+from netdyno.data.partial import begin_folder
+from netdyno.data.sidecar import about_items, checked_label, find_about
 from netdyno.errors import NetdynoError
 
 NAME = "lmdb"
@@ -79,7 +81,7 @@ class DatumWriter:
 
     def write(self, items: Sequence[Item]) -> None:
         for index, item in enumerate(items, self.done):
-            checked_label(item.label, self._about, f"item {index} ('{item.name}')")
+            checked_label(item.label, self._about, f"item {index} ('{item.where}')")
         pairs = [_pair(index, item) for index, item in enumerate(items, self.done)]
         with _safely(self._folder):
             while not self._commit(pairs):
@@ -94,6 +96,11 @@ class DatumWriter:
 
     def close(self) -> None:
         self._environment.close()
+
+    def discard(self) -> None:
+        self.close()
+        with _safely(self._folder):
+            shutil.rmtree(self._folder)
 
     def _commit(self, pairs: list[tuple[bytes, bytes]]) -> bool:
         """False if the map is too small; then nothing was written."""
@@ -114,15 +121,21 @@ def _folder(root: Path, split: str) -> Path:
 def _claim(folder: Path, about: About) -> None:
     """Start, or continue if the same split was started; a damaged database would end the process."""
     sidecar, said = folder / _SIDECAR, msgspec.json.encode({**asdict(about), _ORDER: _BLUE_FIRST})
-    if not sidecar.exists():
+    database, before = File(folder / _DATABASE), _before(sidecar)
+    begun = database.path.exists() and database.size > 0 and len(values(database)[0]) > 0
+    if before and begun:
+        check_continues(folder, before, msgspec.json.decode(said))
+    else:
         with _safely(folder):
             _write_whole(sidecar, said)
-    elif sidecar.read_bytes() != said:
-        message = f"{folder}: expected to continue {about.count} items, received another unfinished split."
-        raise NetdynoError(message, hint=f"Delete {folder} to begin again.")
-    database = File(folder / _DATABASE)
-    if database.path.exists() and database.size:
-        values(database)
+
+
+def _before(sidecar: Path) -> dict[str, object]:
+    """What the split was begun with; empty if it was not."""
+    if find_about(sidecar) is None:
+        return {}
+    said: dict[str, object] = json.loads(sidecar.read_bytes())
+    return said
 
 
 def _is_blue_first(sidecar: Path) -> bool:
@@ -165,7 +178,7 @@ def _item(file: File, place: Place, key: str) -> Item:
     name, label = own_name(key), signed(numbers.get(_LABEL, 0))
     if numbers.get(_ENCODED, 0):
         check_complete(data, where)
-        return Item(name=name, label=label, encoded=data)
+        return Item(name=name, label=label, encoded=data, place=where)
     channels, height, width = (numbers.get(field, 0) for field in (_CHANNELS, _HEIGHT, _WIDTH))
     if not data or len(data) != channels * height * width:
         raise NetdynoError(f"{where}: expected {channels} × {height} × {width} pixels, received {len(data)} bytes.")

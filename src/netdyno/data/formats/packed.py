@@ -29,7 +29,7 @@ def open(root: Path, split: str) -> PixelArrays:
     """Header and labels are checked; pixels can be anything."""
     file = File(_path(root, split))
     header, header_end = _header(file)
-    about = About(count=header.count, classes=header.classes, shape=header.shape)
+    about = About(count=header.count, classes=header.classes, shape=header.shape, origin=header.origin)
     labels_at = header.images_at + about.count * math.prod(header.shape)
     end = labels_at + about.count * LABEL_BYTES
     if header.images_at < header_end or header.images_at % ALIGNMENT_BYTES or header.labels_at != labels_at:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from netdyno.data.codecs.files import LARGEST_BYTES, File
-from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.files import LARGEST_BYTES, File, read_whole
+from netdyno.data.codecs.images import encoded_of, image_item
+from netdyno.data.codecs.names import suffixes_of
 from netdyno.data.formats.records import Place, RecordFormat
 from netdyno.data.item import About, Item
-from netdyno.data.names import suffixes_of
 from netdyno.data.partial import PartialSplit, Piece
 from netdyno.data.writer import Layout
 from netdyno.errors import NetdynoError
@@ -25,6 +25,7 @@ _IMAGE = struct.Struct("<IfQQ")  # labels that follow if they are several, the l
 _WHOLE, _FIRST, _MIDDLE, _LAST = range(4)
 _LENGTH_BITS = 29
 _MOST_CLASSES = 2**24
+_LONGEST_INDEX_LINE = 42  # bytes: two numbers of 64 bits, a tab and the end
 
 
 def _walk(file: File) -> tuple[list[Place], list[bytes]]:
@@ -67,8 +68,9 @@ def _check_index(path: Path, begins: Sequence[int]) -> None:
     if not path.exists():
         return
     try:
-        said = sorted(int(line.split("\t")[1]) for line in path.read_text().splitlines())
-    except (OSError, ValueError, IndexError) as error:
+        text = read_whole(str(path), _LONGEST_INDEX_LINE * (len(begins) + 1)).decode()
+        said = sorted(int(line.split("\t")[1]) for line in text.splitlines())
+    except (ValueError, IndexError) as error:
         expected = "expected lines with a number, a tab and an offset"
         raise NetdynoError(f"{path}: {expected}, received: {error}.") from error
     if said != begins:
@@ -89,9 +91,7 @@ def _item(file: File, place: Place, _: str) -> Item:
         (label,) = struct.unpack_from("<f", data, _IMAGE.size)
     if count > 1 or not float(label).is_integer():
         raise NetdynoError(f"{where}: expected one label, a whole number, received {count or label}.")
-    encoded = data[begin:]
-    check_complete(encoded, where)
-    return Item(name=str(number), label=int(label), encoded=encoded)
+    return image_item(Item(name=str(number), label=int(label), place=where), data[begin:])
 
 
 def _joined(record: bytes) -> bytes:

@@ -1,20 +1,24 @@
 """How are splits of records read and written? Their formats differ in how files are named, divided and encoded."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.data.codecs.files import File
+from netdyno.data.codecs.names import PackedNames
 from netdyno.data.item import SPLITS, About, Item, check_index
-from netdyno.data.names import PackedNames
 from netdyno.data.partial import begin_folder, is_unfinished
 from netdyno.data.sidecar import about_items, checked_label, sidecar_path, sidecar_piece
 from netdyno.data.writer import Layout, SplitWriter
 from netdyno.errors import NetdynoError
+
+_NAMES = {"train": ("train",), "test": ("test", "validation", "val")}  # of a split, by other tools too
+WHOLE_BYTES = 2**28
+STEP = 2**22
 
 Place = Sequence[int]  # where a record lies in its file, the offset first
 Rows = Sequence[Place] | NDArray[np.int64]
@@ -31,6 +35,18 @@ class Records:
     places: NDArray[np.int64]
     read: Read
     names: PackedNames | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def place(self) -> Path:
+        return self.files[0].path.parent
+
+    def index(self) -> Iterator[bytes]:
+        """Where all records lie, and all content of files that are small together."""
+        yield self.places.tobytes()
+        if sum(file.size for file in self.files) <= WHOLE_BYTES:
+            for file in self.files:
+                yield from (file.read(at, min(STEP, file.size - at)) for at in range(0, file.size, STEP))
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.files[0].path)
@@ -69,13 +85,14 @@ class RecordFormat:
     sidecar: str = ""  # after the split, if it is not the usual one
 
     def find(self, root: Path) -> Sequence[str]:
-        return [split for split in SPLITS if self._present(root, split) and not is_unfinished(root, self.NAME, split)]
+        found = [split for split in SPLITS if self._present(root, split)[1]]
+        return [split for split in found if not is_unfinished(root, self.NAME, split)]
 
     def open(self, root: Path, split: str) -> Records:
         """Reads where the records lie, and all labels if no sidecar names the classes."""
-        paths = self._present(root, split)
+        prefix, paths = self._present(root, split)
         names = [path.name for path in paths]
-        problem = self.problem(split, names) if paths else f"expected a {split} split, received none"
+        problem = self.problem(prefix, names) if paths else f"expected a {split} split, received none"
         if problem:
             raise NetdynoError(f"{root} ({self.NAME}): {problem}.")
         files = tuple(map(File, paths))
@@ -86,17 +103,26 @@ class RecordFormat:
         about = about_items(self._sidecar(root, split), len(places), labels)
         found = [name for _, names in walked for name in names]
         packed = PackedNames(found) if found else None
-        return Records(about=about, files=files, places=places, read=self.read, names=packed)
+        left_out = self._left_out(root, split, prefix)
+        return Records(about=about, files=files, places=places, read=self.read, names=packed, left_out=left_out)
 
     def create(self, root: Path, split: str, about: About) -> SplitWriter:
         beside = [root / f"{split}{self.beside}"] if self.beside else []
-        folder = begin_folder(root, self.NAME, split, [*self._present(root, split), *beside])
+        folder = begin_folder(root, self.NAME, split, [*self._present(root, split)[1], *beside])
         head = [sidecar_piece(self._sidecar(root, split), about)]
         return SplitWriter(folder, about, self.layout(split, about), head)
 
-    def _present(self, root: Path, split: str) -> list[Path]:
-        paths = root.glob(f"{split}*")
-        return sorted(path for path in paths if re.fullmatch(split + self.pattern, path.name) and path.is_file())
+    def _present(self, root: Path, split: str) -> tuple[str, list[Path]]:
+        """What the names of a split's files begin with, and the files."""
+        return next(((name, paths) for name in _NAMES[split] if (paths := self._files(root, name))), (split, []))
+
+    def _files(self, root: Path, name: str) -> list[Path]:
+        paths = root.glob(f"{name}*")
+        return sorted(path for path in paths if re.fullmatch(name + self.pattern, path.name) and path.is_file())
+
+    def _left_out(self, root: Path, split: str, read: str) -> dict[str, int]:
+        others = {name: len(self._files(root, name)) for name in _NAMES[split] if name != read}
+        return {f"files of {name}, beside those of {read}": count for name, count in others.items() if count}
 
     def _sidecar(self, root: Path, split: str) -> Path:
         return root / f"{split}{self.sidecar}" if self.sidecar else sidecar_path(root, self.NAME, split)

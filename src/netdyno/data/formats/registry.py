@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from netdyno.data.codecs.files import as_one_line
 from netdyno.data.formats import (
     cifar,
     cifar_pickle,
@@ -57,20 +58,23 @@ def format_to_write(name: str) -> Format:
 
 def format_in(root: Path) -> ReadFormat:
     """The format of the dataset that lies in a folder."""
-    if not root.is_dir():
-        raise NetdynoError(
-            f"{root}: expected a folder with a dataset, received {'a file' if root.exists() else 'none'}."
-        )
-    for found in formats().values():
-        if found.find(root):
-            return found
+    with as_one_line(root):
+        if not root.is_dir():
+            raise NetdynoError(
+                f"{root}: expected a folder with a dataset, received {'a file' if root.exists() else 'none'}."
+            )
+        for found in formats().values():
+            if found.find(root):
+                return found
     raise NetdynoError(f"{root}: expected a dataset in one of the formats {', '.join(formats())}; none is there.")
 
 
 def open_split(root: Path, split: str) -> Source:
     """A split of the dataset that lies in a folder."""
     found = format_in(root)
-    splits = found.find(root)
-    if split not in splits:
-        raise NetdynoError(f"{root} ({found.NAME}): expected a {split} split, received {' and '.join(splits)} only.")
-    return found.open(root, split)
+    with as_one_line(root):
+        splits = found.find(root)
+        if split not in splits:
+            received = f"received {' and '.join(splits)} only"
+            raise NetdynoError(f"{root} ({found.NAME}): expected a {split} split, {received}.")
+        return found.open(root, split)

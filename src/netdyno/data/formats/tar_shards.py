@@ -5,11 +5,11 @@ from itertools import groupby
 from tarfile import BLOCKSIZE, TarInfo
 
 from netdyno.data.codecs.files import File
-from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.images import encoded_of, image_item
+from netdyno.data.codecs.names import READ_SUFFIXES, numbered_name, own_name
 from netdyno.data.codecs.tar import header, members, padding
 from netdyno.data.formats.records import Place, RecordFormat
 from netdyno.data.item import About, Item
-from netdyno.data.names import IMAGE_SUFFIXES, numbered_name, own_name
 from netdyno.data.writer import ShardLayout
 
 LARGEST_SHARD_BYTES = 256 * 2**20
@@ -44,7 +44,7 @@ def _walk(archive: File) -> tuple[list[Place], list[bytes]]:
     places, names = list[Place](), list[bytes]()
     for key, group in groupby(members(archive), key=_key):
         together = list(group)
-        images = [member for member in together if member.name.lower().endswith(IMAGE_SUFFIXES)]
+        images = [member for member in together if member.name.lower().endswith(READ_SUFFIXES)]
         labels = [member for member in together if member.name.lower().endswith(_LABEL)]
         if (len(images), len(labels)) != (1, 1):
             found = ", ".join(member.name for member in together)[:200]
@@ -56,9 +56,8 @@ def _walk(archive: File) -> tuple[list[Place], list[bytes]]:
 
 def _item(archive: File, place: Place, name: str) -> Item:
     at, size, _, _ = place
-    encoded = archive.read(at, size)
-    check_complete(encoded, f"{name} in {archive.path}, byte {at}")
-    return Item(name=own_name(name), label=_label(archive, place), encoded=encoded)
+    item = Item(name=own_name(name), label=_label(archive, place), place=f"{name} in {archive.path}, byte {at}")
+    return image_item(item, archive.read(at, size))
 
 
 def _label(archive: File, place: Place) -> int:

@@ -5,14 +5,15 @@ Labels in `image/class/label` begin at 0, without a background class before them
 import functools
 import struct
 from collections.abc import Sequence
+from dataclasses import replace
 
 from netdyno.data.codecs.files import LARGEST_BYTES, File
-from netdyno.data.codecs.images import check_complete, encoded_of
+from netdyno.data.codecs.images import encoded_of, image_item
+from netdyno.data.codecs.names import suffixes_of
 from netdyno.data.codecs.optional import optional_module
 from netdyno.data.codecs.protobuf import bytes_field, bytes_head, is_number, signed, spans, varint, varints
 from netdyno.data.formats.records import Place, RecordFormat
 from netdyno.data.item import About, Item
-from netdyno.data.names import suffixes_of
 from netdyno.data.writer import ITEMS_PER_SHARD, ShardLayout
 from netdyno.errors import NetdynoError
 
@@ -69,11 +70,10 @@ def _item(file: File, place: Place, name: str) -> Item:
     if _masked_checksum(data[:length]) != _TAIL.unpack_from(data, length)[0]:
         raise file.wrong(at, f"expected a record of {length} bytes, received one whose checksum is wrong")
     features = _Features(data, length, f"{file.path}, record at byte {at}")
-    encoded = features.bytes_of("image/encoded")
-    check_complete(encoded, features.where)
     if "image/filename" in features.by_name:
         name = features.bytes_of("image/filename").decode(errors="replace").rpartition("/")[2]
-    return Item(name=name, label=features.number_of("image/class/label"), encoded=encoded)
+    item = image_item(Item(name=name, label=0, place=features.where), features.bytes_of("image/encoded"))
+    return replace(item, label=features.number_of("image/class/label"))
 
 
 class _Features:

@@ -11,10 +11,8 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from netdyno.report.terminal.progress import duration
+from netdyno.report.terminal.progress import PLAIN_EVERY_S, duration
 from netdyno.report.terminal.tables import new_table
-
-PLAIN_EVERY_S = 15.0
 
 
 class Following:

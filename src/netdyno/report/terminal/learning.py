@@ -11,7 +11,7 @@ from netdyno.report.terminal.tables import how, new_table
 from netdyno.report.vocabulary import Wording, shown_figures
 from netdyno.results.figure import Estimate
 from netdyno.results.record import MEASURED
-from netdyno.results.result import Result
+from netdyno.results.result import STEADY, Result
 from netdyno.results.words import DASH
 
 RANGE = "range"
@@ -64,7 +64,8 @@ def _range(words: Wording, found: Estimate | None) -> str:
 def _outcome(result: Result, notes: Footnotes) -> RenderableType:
     wrong = [run for run in result.records if run.outcome != MEASURED]
     if not wrong:
-        return "reached" if "accuracy" in result.cell.goal else "trained"
+        word = "reached" if "accuracy" in result.cell.goal else "trained"
+        return word if result.verdict == STEADY else notes.mark(word, result.verdict, "yellow")
     return notes.mark(wrong[0].outcome, wrong[0].reason or wrong[0].outcome, "red")
 
 

@@ -1,23 +1,28 @@
 """Progress lines of measurements: cell, run and time left, drawn once a second so that they cost nothing."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from rich.console import Console
 from rich.status import Status
 
 from netdyno.bench.plan import Plan, PlannedRun
+from netdyno.protocol.event_log import EVENTS, read_events
+from netdyno.protocol.events import Evaluation
 from netdyno.report.names import short_name, short_reason
 from netdyno.report.terminal.tables import how
 from netdyno.report.vocabulary import Wording, wording
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record
 from netdyno.results.statistics import value_of
+from netdyno.runtime.group import rank_folder
 from netdyno.runtime.observer import Step
 from netdyno.workloads.fit import Fit
+from netdyno.workloads.learn import goal_of
 from netdyno.workloads.probe import Choice
 
 DRAW_EVERY_S = 1.0
+PLAIN_EVERY_S = 15.0  # where a line cannot be redrawn
 
 
 class Progress:
@@ -107,14 +112,15 @@ class Compiling:
 
 
 class TrainingProgress:
-    """The same for trainings to a goal, whose number is known but not their length."""
+    """Trainings to a goal: steps, the last accuracy and the time left, as far as evaluations have shown them."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console, self._clock = console, clock
         self._status = Status("", console=console, refresh_per_second=1)
-        self._line = ""
-        self._left = self._done = 0
-        self._began = self._started_at = self._drawn_at = time.monotonic()
+        self._step: Step | None = None
+        self._line = self._said = ""
+        self._done = 0
+        self._began = self._started_at = self._drawn_at = self._printed_at = clock()
 
     def __enter__(self) -> "TrainingProgress":
         if self._console.is_terminal:
@@ -125,26 +131,54 @@ class TrainingProgress:
         self._status.stop()
 
     def started(self, step: Step) -> None:
-        self._left = step.left
-        self._started_at = time.monotonic()
+        self._step, self._started_at = step, self._clock()
         self._line = f"{_cell_line(step.cell)}, seed {step.number}"
         self._draw()
 
     def polled(self) -> None:
-        if time.monotonic() - self._drawn_at >= DRAW_EVERY_S:
+        if self._clock() - self._drawn_at >= DRAW_EVERY_S:
             self._draw()
 
     def ended(self, record: Record) -> None:
+        left = self._step.left if self._step else 1
         self._done += 1
-        took = duration(time.monotonic() - self._started_at)
-        place = f"[{self._done}/{self._done + self._left - 1}]"
+        took = duration(self._clock() - self._started_at)
+        place = f"[{self._done}/{self._done + left - 1}]"
         self._console.print(f"{place} {self._line}: {_outcome(record)} ({took})", markup=False)
 
     def _draw(self) -> None:
-        self._drawn_at = time.monotonic()
-        spent = time.monotonic() - self._began
-        left = f" · about {duration(spent / self._done * self._left)} left" if self._done else ""
-        self._status.update(f"{self._line} · {self._left} to go{left}")
+        self._drawn_at = self._clock()
+        if self._step is None:
+            return
+        said = training_words(self._step, self._clock())
+        more = self._step.left - 1
+        spent = self._clock() - self._began
+        waiting = f", about {duration(spent / self._done * more)}" if self._done else ""
+        others = f" · {more} more{waiting}" if more else ""
+        self._status.update(f"{self._line} · {said or duration(self._clock() - self._started_at)}{others}")
+        self._print(said)
+
+    def _print(self, said: str) -> None:
+        """Where no line can be redrawn, a plain one now and then."""
+        is_due = said and said != self._said and self._clock() - self._printed_at >= PLAIN_EVERY_S
+        if is_due and not self._console.is_terminal:
+            self._said, self._printed_at = said, self._clock()
+            self._console.print(f"{self._line}: {said}", markup=False)
+
+
+def training_words(step: Step, now: float) -> str:
+    """What the last evaluation of a training shows of it; empty before the first."""
+    folder = step.folder
+    found = read_events(rank_folder(folder, 0) / EVENTS).all(Evaluation) if folder else []
+    if not found:
+        return ""
+    last, goal = found[-1], goal_of(step.cell.goal)
+    steps = goal.steps or (round(last.step / last.epoch * (goal.epochs or 0)) if last.epoch > 0 else 0)
+    words = [f"step {last.step:,} of {steps:,}" if steps else f"step {last.step:,}", f"accuracy {last.accuracy:.4f}"]
+    if steps > last.step > 0:
+        left_s = last.wall_s / last.step * (steps - last.step) - (now - last.at)
+        words.append(f"{'at most ' if goal.accuracy else ''}{duration(max(0.0, left_s))} left")
+    return " · ".join(words)
 
 
 class Tries:

@@ -8,6 +8,8 @@ from netdyno.errors import NetdynoError
 
 _SIGNATURES = {b"\xff\xd8\xff": (".jpg", ".jpeg"), b"\x89PNG\r\n\x1a\n": (".png",)}
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
+READ_SUFFIXES = (*IMAGE_SUFFIXES, ".jpe", ".jfif", ".webp", ".bmp", ".gif")
+UNREAD_SUFFIXES = (".tif", ".tiff", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".ppm", ".pgm", ".ico", ".svg", ".dng")
 _LONGEST_STEM = 80  # with number and suffix below the 100 bytes that a tar header has for it
 
 
