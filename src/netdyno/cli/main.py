@@ -1,5 +1,6 @@
 """The command line: which commands there are, and how a user's mistake is reported."""
 
+import io
 import sys
 from typing import Annotated
 
@@ -64,6 +65,8 @@ def options(
 
 def main() -> None:
     """Exit with 0 fine, 1 something was measured badly, 2 the user's mistake, 130 stopped by Ctrl-C."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr is: a file's name may be no text
     try:
         code = app(standalone_mode=False)
     except NetdynoError as error:

@@ -69,7 +69,7 @@ def report(
             _write(path, page_text(asked, status.update))
         else:
             export_file(Selection(store=store, selector=selector), EXPORTS[form], path)
-    talk.print(f"Written: {path} ({path.stat().st_size / 1e6:.2f} MB).", markup=False)
+    talk.print(f"Written: {path} ({path.stat().st_size / 1e6:.2f} MB).")
 
 
 def page_text(asked: Asked, tell: Tell) -> str:

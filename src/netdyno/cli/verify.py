@@ -111,7 +111,7 @@ def _references(networks: list[Entry], prover: Prover, size: Size) -> list[Proof
         with talk.status(f"reference {place} of {len(networks)}: {title}", refresh_per_second=2):
             cases.append(proof_case(entry, prover, size))
         left_s = (time.monotonic() - start) / place * (len(networks) - place)
-        talk.print(f"[{place}/{len(networks)}] reference: {title}, {duration(left_s)} left", markup=False)
+        talk.print(f"[{place}/{len(networks)}] reference: {title}, {duration(left_s)} left")
     return cases
 
 
@@ -126,7 +126,7 @@ def _prove_all(
         with talk.status(f"{name} ({place} of {len(candidates)})", refresh_per_second=2):
             found = prover.prove(cases, one, keep)
         left_s = (time.monotonic() - start) / place * (len(candidates) - place)
-        talk.print(f"[{place}/{len(candidates)}] {name}: {_word(found)}, {duration(left_s)} left", markup=False)
+        talk.print(f"[{place}/{len(candidates)}] {name}: {_word(found)}, {duration(left_s)} left")
         proofs += found
     return proofs
 
