@@ -1,6 +1,7 @@
 """A record comes back from the database exactly as it went in."""
 
 import uuid
+from datetime import UTC
 from typing import Any
 
 import pytest
@@ -15,38 +16,35 @@ from netdyno.results.record import OUTCOMES, Record, Sample
 from netdyno.results.store import open_store
 from netdyno.results.store.rows import from_row, to_row
 
-TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
+TEXT = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=20)
 WHOLE = st.integers(1, 2**31 - 1)
+MOMENT = st.datetimes(timezones=st.just(UTC)).filter(lambda at: at.year > 999).map(lambda at: at.isoformat())
 FLOAT = st.floats(allow_nan=False).map(lambda value: value + 0.0)
-SECONDS = st.floats(min_value=5e-324, allow_infinity=False)
+SECONDS = st.floats(min_value=1e-9, max_value=1e9)
 SAMPLES = st.lists(st.builds(Sample, steps=WHOLE, seconds=SECONDS), max_size=5).map(tuple)
 JSON_VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=6,
 )
 CELLS = st.builds(
     Cell,
     **dict.fromkeys(("network", "dataset", "framework"), TEXT),
     **{name: st.sampled_from(choices) for name, choices in CHOICES.items()},
-    options=st.dictionaries(TEXT, st.integers() | TEXT, max_size=3),
+    options=st.dictionaries(TEXT, st.integers(-(2**53), 2**53) | TEXT, max_size=3),
     batch=WHOLE,
     threads=WHOLE,
 )
 RECORDS = st.builds(
     Record,
-    id=TEXT,
+    id=st.text("abc-123", min_size=1),
     cell=CELLS,
     machine=TEXT,
     series=WHOLE,
     number=WHOLE,
     outcome=st.sampled_from(OUTCOMES),
-    started_at=TEXT,
-    ended_at=TEXT,
+    started_at=MOMENT,
+    ended_at=MOMENT,
     reason=TEXT,
     samples=SAMPLES,
     warmup=SAMPLES,
@@ -55,9 +53,9 @@ RECORDS = st.builds(
     **{name: st.none() | st.integers(0, 2**63 - 1) for name in ("host_peak_bytes", "device_peak_bytes")},
     **dict.fromkeys(("graph_digest", "weights_digest", "worker_hash", "netdyno_version"), TEXT),
     versions=st.dictionaries(TEXT, TEXT, max_size=3),
-    settings=st.dictionaries(st.text(max_size=9), JSON_VALUES, max_size=3),
-    environment=st.dictionaries(st.text(max_size=9), JSON_VALUES, max_size=3),
-    cost=st.dictionaries(TEXT, st.integers(), max_size=3),
+    settings=st.dictionaries(TEXT, JSON_VALUES, max_size=3),
+    environment=st.dictionaries(TEXT, JSON_VALUES, max_size=3),
+    cost=st.dictionaries(TEXT, st.integers(-(2**63), 2**63 - 1), max_size=3),
 )
 
 
@@ -109,8 +107,8 @@ def test_last_words_no_database_can_store_do_not_lose_a_record(location: str) ->
 def test_values_that_json_cannot_say_are_refused_by_name() -> None:
     with pytest.raises(NetdynoError, match="settings to hold what JSON can say"):
         to_row(make_record(settings={"scale": float("nan")}))
-    with pytest.raises(NetdynoError, match="environment to hold what JSON can say"):
-        to_row(make_record(environment={"cores": {1, 2}}))
+    with pytest.raises(NetdynoError, match="record here-1-1 cannot be kept"):
+        to_row(make_record(environment={"cores": object()}))
 
 
 def test_a_cell_of_a_newer_netdyno_is_named_and_not_a_traceback() -> None:

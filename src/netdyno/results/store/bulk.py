@@ -30,6 +30,7 @@ from netdyno.results.cell import FIELDS
 from netdyno.results.exchange.renumber import Move, Owner
 from netdyno.results.record import Record
 from netdyno.results.store.rows import from_row
+from netdyno.results.store.sound import sound_rows, sound_trace
 from netdyno.results.store.store import Store
 from netdyno.results.store.tables import GRAPHS, PROOFS, RUNS
 
@@ -58,7 +59,7 @@ def runs_by_cell(store: Store, *, of: str = "", without: str = "", whole: bool =
             query = query.where(RUNS.c.workload != without)
         ids = [row.id for row in connection.execute(query)]
         for some in in_batches(ids):
-            rows = _rows_with(connection, columns, some)
+            rows = sound_rows(_rows_with(connection, columns, some), some)
             yield from (from_row(rows[id_] | left_out) for id_ in some)
 
 
@@ -82,7 +83,7 @@ def traces_of(store: Store, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     """What was read over time in the runs of these ids, by id; runs without are left out."""
     with store.connection() as connection:
         rows = _rows_with(connection, (RUNS.c.id, RUNS.c.trace), ids)
-    return {id_: row["trace"] for id_, row in rows.items() if row["trace"]}
+    return {id_: sound_trace(id_, row["trace"]) for id_, row in rows.items() if row["trace"]}
 
 
 def figure_names(store: Store) -> list[str]:

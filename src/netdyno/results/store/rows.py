@@ -14,6 +14,7 @@ from netdyno.results.cell import FIELDS, Cell
 from netdyno.results.figure import Figure
 from netdyno.results.proof import Proof
 from netdyno.results.record import Evaluation, Record, Sample
+from netdyno.results.store.sound import sound, sound_proof, storable
 
 SAMPLES = ("samples", "warmup")
 MAPPINGS = ("readings", "absent", "trace", "versions", "settings", "environment", "cost")
@@ -25,7 +26,7 @@ PROOF_TEXTS = ("graph_digest", "graph_identity")  # NULL in proofs of before the
 
 def to_row(record: Record) -> dict[str, Any]:
     """Column by column. Characters no database stores, as a worker's last words may hold, become � or ?."""
-    row = row_of_checked(record)
+    row = row_of_checked(storable(record, f"record {record.id}"))
     return row | {name: _as_json(record, name, row[name]) for name in JSON_FIELDS}
 
 
@@ -44,6 +45,7 @@ def row_of_checked(record: Record) -> dict[str, Any]:
 
 def from_row(row: Mapping[str, Any]) -> Record:
     """The record in a row. Raises for a cell that this netdyno does not know."""
+    row = sound(row)
     try:
         return Record(
             cell=_cell(tuple(row[name] for name in FIELDS)),
@@ -62,12 +64,13 @@ def from_row(row: Mapping[str, Any]) -> Record:
 
 def proof_to_row(proof: Proof) -> dict[str, Any]:
     """Column by column."""
-    return {name: getattr(proof, name) for name in proof.__struct_fields__}
+    kept = storable(proof, f"the proof of {proof.network}")
+    return {name: getattr(kept, name) for name in kept.__struct_fields__}
 
 
 def proof_from_row(row: Mapping[str, Any]) -> Proof:
     """The proof in a row."""
-    return Proof(**{**row, **{name: row[name] or "" for name in PROOF_TEXTS}})
+    return sound_proof({**row, **{name: row[name] or "" for name in PROOF_TEXTS}}, Proof)
 
 
 def named_floats(values: Mapping[str, Any]) -> dict[str, Any]:
