@@ -91,7 +91,7 @@ def figure_names(store: Store) -> list[str]:
     names: dict[str, None] = {}
     with store.connection() as connection:
         for row in connection.execute(select(RUNS.c.figures)):
-            names |= dict.fromkeys(row.figures)
+            names |= dict.fromkeys(row.figures if isinstance(row.figures, dict) else ())
     return list(names)
 
 
