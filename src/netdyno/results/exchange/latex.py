@@ -29,8 +29,8 @@ def _character(character: str) -> str:
         return MEANINGS[character]
     if " " <= character <= "~":
         return character
-    base, *marks = unicodedata.normalize("NFD", character)
-    if len(marks) == 1 and marks[0] in ACCENTS and base.isascii() and base.isalpha():
-        letter = rf"\{base}{{}}" if base in "ij" and marks[0] != "\u0327" else base
-        return rf"\{ACCENTS[marks[0]]}{{{letter}}}"
+    base, mark = unicodedata.normalize("NFD", character)[:1], unicodedata.normalize("NFD", character)[1:]
+    if mark in ACCENTS and base.isascii() and base.isalpha():
+        letter = rf"\{base}{{}}" if base in "ij" and mark != "\u0327" else base
+        return rf"\{ACCENTS[mark]}{{{letter}}}"
     return f"{{[}}U+{ord(character):04X}{{]}}"
