@@ -71,6 +71,37 @@ def test_wrong_suites(netdyno, tmp_path, text, words):
     _refused(netdyno("run", str(suite)), "wrong.toml", *words)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ("run", "--network", "lenet", "--framework", "null", "--batch", "9223372036854775808"),
+            "batch: expected at",
+        ),
+        (("run", "--network", "lenet", "--framework", "null", "--threads", "99999999999"), "threads: expected at"),
+        (("run", "--network", "lenet", "--framework", "null", "--seconds", "nan"), "seconds: expected a number"),
+        (("run", "--network", "lenet", "--framework", "null", "--seconds", "inf"), "seconds: expected at most"),
+        (("run", "--network", "lenet", "--framework", "null", "--deadline", "1e300"), "deadline_s: expected at most"),
+        (("run", "--network", "lenet", "--framework", "null", "--target", "1"), "target: expected at most"),
+        (("run", "--network", "lenet", "--framework", "null", "--runs", "99999999999"), "runs: expected at most"),
+        (("run", "--network", "lenet", "--framework", "null", "--seed", "4294967296"), "seed: expected"),
+        (("train", "--framework", "null", "--price-per-hour", "nan"), "--price-per-hour: expected a number"),
+        (("train", "--framework", "null", "--seeds", "99999999999"), "--seeds: expected"),
+        (("train", "--framework", "null", "--steps", "99999999999"), "--steps: expected"),
+        (("train", "--framework", "null", "--epochs", "inf"), "--epochs: expected"),
+        (("train", "--framework", "null", "--evaluate-every", "99999999999"), "--evaluate-every: expected"),
+        (("verify", "--framework", "reference", "--batch", "99999999999"), "--batch"),
+        (("verify", "--framework", "reference", "--all"), "expected --all or --framework, received both"),
+        (("networks", "lenet", "--batch", "99999999999"), "batch: expected at most"),
+        (("frameworks", "install", "null", "--jobs", "99999999999"), "--jobs"),
+        (("compare", "a=b", "c=d", "--margin", "nan%"), "--margin"),
+    ],
+    ids=lambda value: " ".join(value[-2:]) if isinstance(value, tuple) else "",
+)
+def test_a_number_out_of_bounds_is_one_line(netdyno, arguments, words):
+    _refused(netdyno(*arguments), words)
+
+
 def test_a_suite_that_is_not_text(netdyno, tmp_path):
     suite = tmp_path / "binary.toml"
     suite.write_bytes(bytes(range(256)))

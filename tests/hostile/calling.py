@@ -105,8 +105,8 @@ def _fault_in(code: int, said: str) -> str:
     lines = [line for line in said.splitlines() if line.startswith("error:")]
     if "Traceback" in said:
         return said
-    if code == 2 and len(lines) != 1:
-        return f"expected one line that begins with 'error:', received {said[:300]!r}"
+    if code == 2 and not lines:
+        return f"expected a line that begins with 'error:', received {said[:300]!r}"
     if any(len(line) > LONGEST or not line.isprintable() for line in lines):
         return f"an error of {len(said)} characters, or not printable: {said[:300]!r}"
     return ""

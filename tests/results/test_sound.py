@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.hostile import stores
 from tests.results.exports import everything, exported
 from tests.results.samples import make_cell, make_record
 
@@ -89,9 +88,3 @@ def test_a_damaged_row_is_told_in_one_line(tmp_path: Path, change: str, words: s
     database.close()
     with open_store(str(path), create=False) as store, pytest.raises(NetdynoError, match=words):
         store.records()
-
-
-def test_no_damage_of_a_store_ends_in_a_traceback(tmp_path: Path) -> None:
-    tally = stores.run(seed=17, count=60, folder=tmp_path)
-    assert tally.faults == []
-    assert min(tally.codes[0], tally.codes[2]) >= 10

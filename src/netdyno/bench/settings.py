@@ -8,7 +8,7 @@ from netdyno.text import shown
 
 BLOCK_S = {"cpu": 0.2, "cuda": 0.25}  # on an accelerator, long against the filling and draining of its queue
 LEAST_BLOCKS = 10
-MOST = {"runs": 1000, "seconds": 1e6, "target": 1 - 1e-9, "deadline_s": 1e6}
+MOST = {"runs": 1000, "seconds": 1_000_000, "target": 1 - 1e-9, "deadline_s": 1_000_000}
 LARGEST_SEED = 2**32 - 1
 
 

@@ -94,7 +94,7 @@ def frameworks(context: typer.Context, json: JsonOption = False) -> None:
 )
 def install(
     names: NamesArgument,
-    jobs: Annotated[int, typer.Option(help="Install this many frameworks at a time.", min=1)] = 3,
+    jobs: Annotated[int, typer.Option(help="Install this many frameworks at a time.", min=1, max=64)] = 3,
 ) -> None:
     """Install frameworks, each into an environment of its own; those that are intact are left as they are."""
     wanted, unknown_names = _expand(names)
