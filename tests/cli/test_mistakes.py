@@ -71,6 +71,37 @@ def test_wrong_suites(netdyno, tmp_path, text, words):
     _refused(netdyno("run", str(suite)), "wrong.toml", *words)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ("run", "--network", "lenet", "--framework", "null", "--batch", "9223372036854775808"),
+            "batch: expected at",
+        ),
+        (("run", "--network", "lenet", "--framework", "null", "--threads", "99999999999"), "threads: expected at"),
+        (("run", "--network", "lenet", "--framework", "null", "--seconds", "nan"), "seconds: expected a number"),
+        (("run", "--network", "lenet", "--framework", "null", "--seconds", "inf"), "seconds: expected at most"),
+        (("run", "--network", "lenet", "--framework", "null", "--deadline", "1e300"), "deadline_s: expected at most"),
+        (("run", "--network", "lenet", "--framework", "null", "--target", "1"), "target: expected at most"),
+        (("run", "--network", "lenet", "--framework", "null", "--runs", "99999999999"), "runs: expected at most"),
+        (("run", "--network", "lenet", "--framework", "null", "--seed", "4294967296"), "seed: expected"),
+        (("train", "--framework", "null", "--price-per-hour", "nan"), "--price-per-hour: expected a number"),
+        (("train", "--framework", "null", "--seeds", "99999999999"), "--seeds: expected"),
+        (("train", "--framework", "null", "--steps", "99999999999"), "--steps: expected"),
+        (("train", "--framework", "null", "--epochs", "inf"), "--epochs: expected"),
+        (("train", "--framework", "null", "--evaluate-every", "99999999999"), "--evaluate-every: expected"),
+        (("verify", "--framework", "reference", "--batch", "99999999999"), "--batch"),
+        (("verify", "--framework", "reference", "--all"), "expected --all or --framework, received both"),
+        (("networks", "lenet", "--batch", "99999999999"), "batch: expected at most"),
+        (("frameworks", "install", "null", "--jobs", "99999999999"), "--jobs"),
+        (("compare", "a=b", "c=d", "--margin", "nan%"), "--margin"),
+    ],
+    ids=lambda value: " ".join(value[-2:]) if isinstance(value, tuple) else "",
+)
+def test_a_number_out_of_bounds_is_one_line(netdyno, arguments, words):
+    _refused(netdyno(*arguments), words)
+
+
 def test_a_suite_that_is_not_text(netdyno, tmp_path):
     suite = tmp_path / "binary.toml"
     suite.write_bytes(bytes(range(256)))
@@ -163,3 +194,52 @@ def test_one_wrong_gradient_makes_verify_exit_1_and_name_the_node(netdyno):
     assert done.returncode == 1, done.stderr
     (proof,) = json.loads(done.stdout)
     assert (proof["passed"], proof["worst_node"]) == (False, "conv2")
+
+
+@pytest.fixture
+def measured(netdyno):
+    netdyno("run", "--framework", "null", "--network", "lenet", "--runs", "1", "--seconds", "0.1")
+    return netdyno
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("report", "-o", "/dev/full"), ("report", "--format", "csv", "-o", "/dev/full"),
+     ("results", "export", "-o", "/dev/full"), ("results", "export", "--format", "json", "-o", "/dev/full")],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_full_device_is_one_line_and_stays_a_device(measured, arguments):
+    _refused(measured(*arguments), "'/dev/full' cannot be written: no space left")
+    assert Path("/dev/full").is_char_device()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("results",), ("results", "--json"), ("results", "export"), ("networks",), ("history", "network=lenet")],
+    ids=" ".join,
+)  # fmt: skip
+def test_output_to_a_full_device_is_one_line(measured, arguments):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            measured.command(*arguments), env=measured.environment, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert "no space left" in done.stderr
+
+
+def test_a_reader_that_has_enough_is_no_mistake(measured):
+    command = " ".join(measured.command("networks", "--json"))
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | true"], env=measured.environment, capture_output=True, text=True
+    )
+    assert done.stderr == ""
+
+
+def test_a_report_on_a_full_disk_leaves_the_old_one(measured, small_disk):
+    page = small_disk / "report.html"
+    page.write_text("the old page")
+    _fill(small_disk / "filler")
+    _refused(measured("report", "-o", str(page)), "no space left")
+    assert page.read_text() == "the old page"
+    assert {found.name for found in small_disk.iterdir()} == {"report.html", "filler"}

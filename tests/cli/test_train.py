@@ -140,7 +140,7 @@ def test_again_repeats_every_seed_even_where_one_failed(tiny_mnist):
         (("--until", "loss=1"), "expected accuracy=X"),
         (("--until", "accuracy=2"), "expected accuracy=X"),
         (("--epochs", "1"), "expected --epochs or --steps, received both"),
-        (("--seeds", "0"), "--seeds: expected a whole number over 0, received 0"),
+        (("--seeds", "0"), "--seeds: expected a whole number over 0, at most 2,147,483,647, received 0"),
         (("--source", "cifar10"), "cifar10 has no train split here"),
         (("--source", "mnits"), "mnist"),
         (("--batch", "65"), "expected at least a batch of 65 images, received 64"),

@@ -112,6 +112,26 @@ def test_a_file_in_a_read_only_folder_is_refused(bound_by_permissions: Path) -> 
     assert "Choose a file and folder you may write" in str(refusal(str(bound_by_permissions / "results.db")))
 
 
+def test_a_store_in_a_read_only_folder_can_be_read(bound_by_permissions: Path) -> None:
+    path = bound_by_permissions / "results # 50%.db"
+    with open_store(str(path)) as store:
+        store.add(make_record())
+    bound_by_permissions.chmod(0o500)
+    with open_store(str(path), create=False) as store:
+        assert store.records() == [make_record()]
+    assert [found.name for found in bound_by_permissions.iterdir()] == [path.name]
+
+
+def test_a_log_that_cannot_be_read_in_a_read_only_folder_is_not_left_out(bound_by_permissions: Path) -> None:
+    path = bound_by_permissions / "results.db"
+    with open_store(str(path)) as store:
+        store.add(make_record())
+        log = Path(f"{path}-wal").read_bytes()
+    Path(f"{path}-wal").write_bytes(log)
+    bound_by_permissions.chmod(0o500)
+    assert "copy it, with those that end in -wal" in str(refusal(str(path), create=False))
+
+
 def test_a_disk_that_is_full_at_the_start_is_named(tmp_path: Path) -> None:
     with disk_full(pages=2):
         assert "disk is full" in str(refusal(str(tmp_path / "results.db")))

@@ -1,6 +1,7 @@
 """A record comes back from the database exactly as it went in."""
 
 import uuid
+from datetime import UTC
 from typing import Any
 
 import pytest
@@ -15,20 +16,17 @@ from netdyno.results.record import OUTCOMES, Record, Sample
 from netdyno.results.store import open_store
 from netdyno.results.store.rows import from_row, to_row
 
-TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
-NAME = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
+TEXT = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=20)
+NAME = TEXT
 MOMENT = st.sampled_from(("2026-11-15T10:00:00+00:00", "2026-11-15T10:00:00.125+02:00", "2025-01-01T00:00:00Z"))
 WHOLE = st.integers(1, 2**31 - 1)
+MOMENT = st.datetimes(timezones=st.just(UTC)).filter(lambda at: at.year > 999).map(lambda at: at.isoformat())
 FLOAT = st.floats(allow_nan=False).map(lambda value: value + 0.0)
 SECONDS = st.floats(min_value=1e-9, max_value=1e9)
 SAMPLES = st.lists(st.builds(Sample, steps=WHOLE, seconds=SECONDS), max_size=5).map(tuple)
 JSON_VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=6,
 )
 CELLS = st.builds(
@@ -111,11 +109,11 @@ def test_last_words_no_database_can_store_do_not_lose_a_record(location: str) ->
 def test_values_that_json_cannot_say_are_refused_by_name() -> None:
     with pytest.raises(NetdynoError, match="settings to hold what JSON can say"):
         to_row(make_record(settings={"scale": float("nan")}))
-    with pytest.raises(NetdynoError, match="environment to hold what JSON can say"):
-        to_row(make_record(environment={"cores": {1, 2}}))
+    with pytest.raises(NetdynoError, match="record here-1-1 cannot be kept"):
+        to_row(make_record(environment={"cores": object()}))
 
 
 def test_a_cell_of_a_newer_netdyno_is_named_and_not_a_traceback() -> None:
     row = to_row(make_record()) | {"device": "quantum"}
-    with pytest.raises(NetdynoError, match=r"record here-1-1 cannot be read: .*device"):
+    with pytest.raises(NetdynoError, match="record 'here-1-1' cannot be read: device"):
         from_row(row)

@@ -22,7 +22,9 @@ EACH = 50
 
 
 def test_what_is_added_is_found_after_reopening(location: str) -> None:
-    record = make_record(versions={"library": "1.2"}, flags=("drifting",), environment={"cpu": {"cores": 8}})
+    record = make_record(
+        versions={"library": "1.2"}, flags=("drifting",), environment={"cpu": "A", "caches": {"L2": 8}}
+    )
     with open_store(location) as store:
         store.add(record)
     with open_store(location, create=False) as store:

@@ -14,6 +14,7 @@ from netdyno.bench.search.fastest import find_fastest
 from netdyno.bench.settings import Settings
 from netdyno.devices.monitor.client import monitoring
 from netdyno.devices.monitor.trace import TRACE
+from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.spec import find_spec
 from netdyno.graph.cost import totals
@@ -23,6 +24,7 @@ from netdyno.protocol.request import Request
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record
 from netdyno.results.store import Basis, Store
+from netdyno.results.store.sound import storable
 from netdyno.runtime.folders import RunFolders
 from netdyno.runtime.judge import FAILED, broken
 from netdyno.runtime.observer import Observer, Step
@@ -185,10 +187,10 @@ def _carry_out_one(
 def _storable(record: Record) -> Record:
     """The record if it is as records must be; else a failed one, with what the worker reported wrongly."""
     try:
-        return msgspec.convert(msgspec.to_builtins(record), Record)
-    except msgspec.ValidationError as error:
+        return storable(record, "it")
+    except NetdynoError as error:
         kept = {name: getattr(record, name) for name in IDENTITY}
-        return Record(**kept, outcome=FAILED, reason=broken(str(error)[:300]).reason)
+        return Record(**kept, outcome=FAILED, reason=broken(str(error)).reason)
 
 
 def _on_poll(

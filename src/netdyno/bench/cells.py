@@ -10,12 +10,16 @@ from netdyno.errors import NetdynoError, unknown
 from netdyno.frameworks.spec import Spec, find_spec
 from netdyno.graph.model import Programme
 from netdyno.results.cell import Cell
+from netdyno.text import harmless, shown
 from netdyno.zoo.catalog import Entry, Recipe, entries, find_entry, resolve
 from netdyno.zoo.custom import load_network, network_of
 from netdyno.zoo.items import find_items
 from netdyno.zoo.options import Option, checked_options, parsed_options
 
 DEFAULT_CUSTOM_DATASET = "cifar10"
+LONGEST = 1000  # characters of a name
+MOST = {"batch": 2**31 - 1, "threads": 4096}
+LARGEST_OPTION = 2**31 - 1
 FASTEST = "fastest"  # whichever execution is found to be so
 NAMED = (
     "workload", "network", "options", "dataset", "framework", "batch", "precision", "execution", "data", "device",
@@ -37,6 +41,7 @@ class Bench:
     folder: Path
     framework: str  # where none is named
     own: dict[str, str | Recipe] = field(default_factory=dict)  # a user's network → path/to/file.py:function, or it
+    _specs: dict[str, Spec] = field(default_factory=dict)
     _entries: dict[tuple[str, str | None], Entry] = field(default_factory=dict)
     _programmes: dict[tuple[object, ...], Programme] = field(default_factory=dict)
 
@@ -46,7 +51,7 @@ class Bench:
             if name not in NAMED:
                 raise unknown("field of a cell", name, NAMED)
         entry = self.entry(*_split(fields))
-        spec = find_spec(_text(fields, "framework", self.framework))
+        spec = self._spec(_text(fields, "framework", self.framework))
         cell = Cell(
             workload=_text(fields, "workload", "train"),
             network=entry.network,
@@ -54,11 +59,11 @@ class Bench:
             dataset=entry.dataset,
             framework=spec.name,
             device=_text(fields, "device", "cpu"),
-            batch=fields.get("batch", entry.batch),
+            batch=checked_count("batch", fields.get("batch", entry.batch)),
             precision=_text(fields, "precision", "float32"),
             execution=_text(fields, "execution", spec.executions[0]),
             data=_text(fields, "data", "synthetic"),
-            threads=fields.get("threads", self.threads),
+            threads=checked_count("threads", fields.get("threads", self.threads)),
         )
         _refuse_unsupported(cell, spec)
         return cell
@@ -83,6 +88,11 @@ class Bench:
             self._programmes[key] = resolve(self.entry_of(cell), cell.batch, dict(cell.options))
         return self._programmes[key]
 
+    def _spec(self, name: str) -> Spec:
+        if name not in self._specs:
+            self._specs[name] = find_spec(name)
+        return self._specs[name]
+
     def _own(self, network: str, dataset: str | None) -> Entry:
         reference, items = self.own.get(network, network), find_items(dataset or DEFAULT_CUSTOM_DATASET)
         if isinstance(reference, str):
@@ -106,6 +116,26 @@ def split_name(network: str, dataset: str | None) -> tuple[str, str | None]:
     return name, own
 
 
+def checked_text(field: str, value: object) -> str:
+    """A name that can be stored and shown."""
+    if not isinstance(value, str):
+        raise NetdynoError(f"{field}: expected a name, received {shown(value)}.")
+    if len(value) > LONGEST or harmless(value) != value or "\n" in value:
+        raise NetdynoError(
+            f"{field}: expected a name of at most {LONGEST} characters that can be seen, received {shown(value)}."
+        )
+    return value
+
+
+def checked_count(field: str, value: object) -> int:
+    """A whole number over 0 that every database and framework takes."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise NetdynoError(f"{field}: expected a whole number over 0, received {shown(value)}.")
+    if value > MOST[field]:
+        raise NetdynoError(f"{field}: expected at most {MOST[field]:,}, received {shown(value)}.")
+    return value
+
+
 def _options(entry: Entry, given: object) -> tuple[tuple[str, Option], ...]:
     """The options that differ from their defaults: a table of a suite, or words such as `hidden=512`."""
     if isinstance(given, Mapping):
@@ -114,8 +144,17 @@ def _options(entry: Entry, given: object) -> tuple[tuple[str, Option], ...]:
     elif isinstance(given, list):
         found = parsed_options(entry.network, entry.options, given)
     else:
-        raise NetdynoError(f"options: expected a table such as {{hidden = 512}}, received {given!r}.")
+        raise NetdynoError(f"options: expected a table such as {{hidden = 512}}, received {shown(given)}.")
+    for name, value in found.items():
+        _check_option(name, value)
     return tuple(sorted((name, value) for name, value in found.items() if value != entry.options[name]))
+
+
+def _check_option(name: str, value: Option) -> None:
+    if isinstance(value, str):
+        checked_text(name, value)
+    elif not abs(value) <= LARGEST_OPTION:  # nor is NaN
+        raise NetdynoError(f"{name}: expected a number of at most {LARGEST_OPTION:,}, received {shown(value)}.")
 
 
 def _split(fields: Fields) -> tuple[str, str | None]:
@@ -128,10 +167,7 @@ def _split(fields: Fields) -> tuple[str, str | None]:
 
 
 def _text(fields: Fields, field: str, default: str) -> str:
-    value: Any = fields.get(field, default)
-    if not isinstance(value, str):
-        raise NetdynoError(f"{field}: expected a name, received {value!r}.")
-    return value
+    return checked_text(field, fields.get(field, default))
 
 
 def _refuse_unsupported(cell: Cell, spec: Spec) -> None:

@@ -4,9 +4,12 @@ from dataclasses import dataclass
 
 from netdyno.errors import NetdynoError
 from netdyno.protocol.request import Timing
+from netdyno.text import shown
 
 BLOCK_S = {"cpu": 0.2, "cuda": 0.25}  # on an accelerator, long against the filling and draining of its queue
 LEAST_BLOCKS = 10
+MOST = {"runs": 1000, "seconds": 1_000_000, "target": 1 - 1e-9, "deadline_s": 1_000_000}
+LARGEST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,12 +26,18 @@ class Settings:
     published_steps: bool = False  # time as many steps as the thesis did, sure or not, if `seconds` allow
 
     def __post_init__(self) -> None:
-        for name in ("runs", "seconds", "target", "deadline_s"):
+        for name, most in MOST.items():
             value = getattr(self, name)
-            if not value > 0:
-                raise NetdynoError(f"{name}: expected a number over 0, received {value}.")
-        if self.seed < 0:
-            raise NetdynoError(f"seed: expected 0 or more, received {self.seed}.")
+            if not isinstance(value, int | float) or not value > 0:
+                raise NetdynoError(f"{name}: expected a number over 0, received {shown(value)}.")
+            if value > most:
+                raise NetdynoError(f"{name}: expected at most {most:,}, received {shown(value)}.")
+        if not isinstance(self.runs, int):
+            raise NetdynoError(f"runs: expected a whole number, received {shown(self.runs)}.")
+        if not isinstance(self.seed, int) or not 0 <= self.seed <= LARGEST_SEED:
+            raise NetdynoError(
+                f"seed: expected a whole number from 0 to {LARGEST_SEED}, received {shown(self.seed)}."
+            )
 
     def timing(self, device: str, published_steps: int = 0) -> Timing:
         """What the worker's loop needs; `published_steps` are those of the network's entry."""

@@ -1,6 +1,7 @@
 """What a suite file describes: a matrix of cells and how each is measured."""
 
 import itertools
+import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from netdyno.bench.cells import NAMED, Fields
+from netdyno.bench.excludes import Exclude
 from netdyno.bench.settings import Settings
 from netdyno.errors import NetdynoError, unknown
 from netdyno.results.cell import Cell
+from netdyno.text import shortened, shown
 
 SETTING_TYPES: Mapping[str, tuple[type, ...]] = {
     "name": (str,),
@@ -24,33 +27,51 @@ SETTING_TYPES: Mapping[str, tuple[type, ...]] = {
 }
 FLAGS = ("published_steps", "split")
 TABLES = ("matrix", "include", "exclude")
+MOST_BYTES = 1_000_000  # of a file
+MOST_CELLS, MOST_RUNS, MOST_EXCLUDES = 5_000, 100_000, 200
+LONGEST_NAME = 100
 
 Complete = Callable[[Fields], Cell]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """Cells in the order of the file, each named once."""
+    """Cells in the order of the file, each named once; `notes` are for whoever wrote the file."""
 
     name: str
     cells: tuple[Cell, ...]
     settings: Settings
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        runs = len(self.cells) * self.settings.runs
+        if runs > MOST_RUNS:
+            raise NetdynoError(f"{runs:,} runs: expected at most {MOST_RUNS:,}.", hint="Split the suite.")
 
 
 def read_suite(path: Path, complete: Complete) -> Suite:
     """The suite in a TOML file; `complete` turns fields into a cell or says why it is impossible."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise NetdynoError(f"expected a suite file in TOML, received '{path}': {_why(error)}.") from None
+    text = _read(path)
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise NetdynoError(f"expected a suite in TOML, received '{path}': {error}.") from None
+    except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits
+        raise NetdynoError(f"expected a suite in TOML, received '{path}': {shortened(str(error))}.") from None
     try:
         return _parse(data, path.stem, complete)
     except NetdynoError as error:
-        raise NetdynoError(f"{path.name}: {error}") from None
+        raise NetdynoError(f"{path.name}: {error.args[0]}", hint=error.hint) from None
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        text = data.decode("utf-8")
+    except (OSError, ValueError) as error:
+        raise NetdynoError(f"expected a suite file in TOML, received '{path}': {_why(error)}.") from None
+    if len(data) > MOST_BYTES:
+        raise NetdynoError(f"expected a suite of at most {MOST_BYTES:,} bytes, received '{path}'.")
+    return text
 
 
 def expand(matrix: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -64,14 +85,22 @@ def expand(matrix: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _parse(data: Mapping[str, Any], stem: str, complete: Complete) -> Suite:
     _check_fields(data)
-    wanted = expand(data["matrix"]) if data.get("matrix") else []
-    wanted += [fields for table in data.get("include", []) for fields in expand(table)]
-    cells = [complete(fields) for fields in wanted]
-    excluded = [fields for table in data.get("exclude", []) for fields in expand(table)]
-    kept = [cell for cell in dict.fromkeys(cells) if not any(_matches(cell, fields) for fields in excluded)]
+    tables = [table for table in (data.get("matrix"), *data.get("include", [])) if table]
+    if (count := sum(map(combinations, tables))) > MOST_CELLS:
+        raise NetdynoError(f"{count:,} cells: expected at most {MOST_CELLS:,}.", hint="Split the suite.")
+    excludes = [Exclude.of(table) for table in data.get("exclude", [])]
+    cells = dict.fromkeys(complete(fields) for table in tables for fields in expand(table))
+    kept = [cell for cell in cells if not any(exclude.matches(cell) for exclude in excludes)]
     if not kept:
-        raise NetdynoError("expected at least one cell, received none.", hint="A suite needs a [matrix] table.")
-    return Suite(name=data.get("name", stem), cells=tuple(kept), settings=_settings(data))
+        hint = "Every cell is excluded." if cells else "A suite needs a [matrix] table."
+        raise NetdynoError("expected at least one cell, received none.", hint=hint)
+    notes = [f"exclude leaves nothing out: {e}" for e in excludes if not any(map(e.matches, cells))]
+    return Suite(name=data.get("name", stem), cells=tuple(kept), settings=_settings(data), notes=tuple(notes))
+
+
+def combinations(matrix: Mapping[str, Any]) -> int:
+    """How many cells `expand` makes of it."""
+    return math.prod(len(value) if isinstance(value, list) else 1 for value in matrix.values())
 
 
 def _check_fields(data: Mapping[str, Any]) -> None:
@@ -79,12 +108,14 @@ def _check_fields(data: Mapping[str, Any]) -> None:
         if field in SETTING_TYPES:
             if not isinstance(value, SETTING_TYPES[field]) or isinstance(value, bool) != (field in FLAGS):
                 wanted = " or ".join(kind.__name__ for kind in SETTING_TYPES[field])
-                raise NetdynoError(f"{field}: expected {wanted}, received {value!r}.")
+                raise NetdynoError(f"{field}: expected {wanted}, received {shown(value)}.")
         elif field not in TABLES:
             raise unknown("field of a suite", field, [*SETTING_TYPES, *TABLES])
+    if len(data.get("name", "")) > LONGEST_NAME:
+        raise NetdynoError(f"name: expected at most {LONGEST_NAME} characters, received {shown(data['name'])}.")
     for table in _tables(data):
         if not isinstance(table, dict):
-            raise NetdynoError(f"expected tables of cell fields, received {table!r}.")
+            raise NetdynoError(f"expected tables of cell fields, received {shown(table)}.")
         for field in table:
             if field not in NAMED:
                 raise unknown("field of a cell", field, NAMED)
@@ -94,17 +125,10 @@ def _tables(data: Mapping[str, Any]) -> Sequence[Any]:
     lists = [data.get(name, []) for name in ("include", "exclude")]
     for name, value in zip(("include", "exclude"), lists, strict=True):
         if not isinstance(value, list):
-            raise NetdynoError(f"{name}: expected [[{name}]] tables, received {value!r}.")
+            raise NetdynoError(f"{name}: expected [[{name}]] tables, received {shown(value)}.")
+    if len(lists[1]) > MOST_EXCLUDES:
+        raise NetdynoError(f"exclude: expected at most {MOST_EXCLUDES} tables, received {len(lists[1]):,}.")
     return [data.get("matrix", {}), *lists[0], *lists[1]]
-
-
-def _matches(cell: Cell, excluded: Fields) -> bool:
-    """Does the cell have every one of these values? `lenet/mnist` stands for a network and its dataset."""
-    fields = dict(excluded)
-    if "/" in str(fields.get("network", "")) and ".py:" not in fields["network"]:
-        fields["network"], fields["dataset"] = fields["network"].split("/", 1)
-    known = cell.as_dict()
-    return all(known[field] == value for field, value in fields.items())
 
 
 def _settings(data: Mapping[str, Any]) -> Settings:

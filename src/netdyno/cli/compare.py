@@ -77,7 +77,7 @@ def _talk(found: Sides, compared: list[Compared]) -> None:
     unjudged = [one for one in compared if not one.evidence.is_judged]
     if unjudged:
         reason = unjudged[0].comparison.reason
-        talk_console().print(f"{len(unjudged)} of {len(compared)} cannot be judged: {reason}.", markup=False)
+        talk_console().print(f"{len(unjudged)} of {len(compared)} cannot be judged: {reason}.")
     if found.repeated:
         talk_console().print(f"Left out: {found.repeated} that are the same runs on both sides.")
 

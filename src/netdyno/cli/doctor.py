@@ -17,6 +17,7 @@ from netdyno.devices.machine import Machine, describe_machine, machine_id
 from netdyno.frameworks.home import home_path
 from netdyno.frameworks.spec import specs
 from netdyno.report.terminal.console import data_console, print_json
+from netdyno.report.terminal.tables import PlainTable
 from netdyno.runtime.worker import inherited_variables
 
 WIDTH = 100
@@ -133,7 +134,7 @@ def _of(now: float | None, most: float | None, unit: str, size: float = 1.0) -> 
 
 
 def _table(*titles: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = PlainTable(box=None, pad_edge=False, header_style="bold")
     for number, title in enumerate(titles):
         table.add_column(title, overflow="fold", no_wrap=number == 0)
     return table

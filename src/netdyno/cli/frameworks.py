@@ -28,7 +28,7 @@ from netdyno.frameworks.home import home
 from netdyno.frameworks.install.framework import remove as remove_environment
 from netdyno.frameworks.install.several import GROUPS, install_several, members
 from netdyno.frameworks.spec import Spec, find_spec, specs
-from netdyno.report.terminal.console import data_console, print_json, say_error, talk_console
+from netdyno.report.terminal.console import data_console, print_json, say, say_error, talk_console
 from netdyno.report.terminal.installing import InstallProgress, installed_table
 from netdyno.report.terminal.tables import new_table
 
@@ -94,7 +94,7 @@ def frameworks(context: typer.Context, json: JsonOption = False) -> None:
 )
 def install(
     names: NamesArgument,
-    jobs: Annotated[int, typer.Option(help="Install this many frameworks at a time.", min=1)] = 3,
+    jobs: Annotated[int, typer.Option(help="Install this many frameworks at a time.", min=1, max=64)] = 3,
 ) -> None:
     """Install frameworks, each into an environment of its own; those that are intact are left as they are."""
     wanted, unknown_names = _expand(names)
@@ -116,7 +116,7 @@ def remove(names: NamesArgument) -> None:
     talk = talk_console()
     for spec in wanted:
         freed = remove_environment(spec, report=talk.print)
-        print(f"{spec.name}: {f'removed, {freed / 1e6:,.0f} MB' if freed else 'was not installed'}")
+        say(f"{spec.name}: {f'removed, {freed / 1e6:,.0f} MB' if freed else 'was not installed'}")
     for error in unknown_names:
         say_error(str(error))
     if unknown_names:

@@ -1,5 +1,8 @@
 """The command line: which commands there are, and how a user's mistake is reported."""
 
+import contextlib
+import io
+import os
 import sys
 from typing import Annotated
 
@@ -64,11 +67,16 @@ def options(
 
 def main() -> None:
     """Exit with 0 fine, 1 something was measured badly, 2 the user's mistake, 130 stopped by Ctrl-C."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr is: a file's name may be no text
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
     except NetdynoError as error:
         _print_error(str(error))
         code = 2
+    except OSError as error:
+        code = _print_refusal(error)
     except USAGE_ERROR as error:
         code = _print_usage_error(error)
     except (KeyboardInterrupt, typer.Abort):
@@ -76,6 +84,18 @@ def main() -> None:
     if code == STOPPED:
         _print_error("stopped. Finished runs are kept; the same command continues.")
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _print_refusal(error: OSError) -> int:
+    """What the system refused, in one line; a pipe whose reader has enough is no mistake."""
+    if error.filename is None:
+        with contextlib.suppress(OSError):  # what is left in the buffer goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return 0
+    what = "the output" if error.filename is None else f"'{os.fsdecode(error.filename)}'"
+    _print_error(f"{what} cannot be read or written: {(error.strerror or str(error)).lower()}.")
+    return 2
 
 
 def _print_usage_error(error: Exception) -> int:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 WHAT, HOW, WHERE = "What to measure", "How to compute it", "Where to run it"
 MEASURING, OUTPUT = "How to measure it", "Output"
+MOST_EXPENSIVE = 1_000_000_000  # of any currency, for an hour
 
 StoreOption = Annotated[
     str | None,
@@ -71,6 +72,15 @@ def device_of(gpus: int | None, cpu: bool, gpus_here: int) -> str:
             f"--gpus: expected 1, received {gpus}.", hint="A run on several GPUs is not supported yet."
         )
     return "cuda"
+
+
+def checked_price(price_per_hour: float | None) -> float | None:
+    """A price that costs can be computed of."""
+    if price_per_hour is not None and not 0 <= price_per_hour <= MOST_EXPENSIVE:  # nor is NaN
+        raise NetdynoError(
+            f"--price-per-hour: expected a number from 0 to {MOST_EXPENSIVE:,}, received {price_per_hour}."
+        )
+    return price_per_hour
 
 
 def threads_of(machine: "Machine") -> int:

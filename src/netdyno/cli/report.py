@@ -11,6 +11,7 @@ import typer
 from netdyno.cli.command import one_command
 from netdyno.cli.options import store_location
 from netdyno.errors import NetdynoError, unknown
+from netdyno.files import reason_of, replacing
 from netdyno.report.charts import Chart, write_chart
 from netdyno.report.figures import LEARN
 from netdyno.report.published.appendix import appendix_charts, appendix_latex
@@ -69,7 +70,7 @@ def report(
             _write(path, page_text(asked, status.update))
         else:
             export_file(Selection(store=store, selector=selector), EXPORTS[form], path)
-    talk.print(f"Written: {path} ({path.stat().st_size / 1e6:.2f} MB).", markup=False)
+    talk.print(f"Written: {path} ({path.stat().st_size / 1e6:.2f} MB).")
 
 
 def page_text(asked: Asked, tell: Tell) -> str:
@@ -115,24 +116,20 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
         raise NetdynoError(
-            f"{folder} cannot be made: {reason}.", hint="Name another folder with --charts."
+            f"'{folder}' cannot be made: {reason_of(error)}.", hint="Name another folder with --charts."
         ) from error
 
 
 def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8", errors="replace")
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise NetdynoError(f"{path} cannot be written: {reason}.", hint="Name another file with --output.") from error
+    with replacing(path, "Name another file with --output.") as file:
+        file.write(text.encode("utf-8", "replace"))
 
 
 app = one_command(
     report,
     """
     netdyno report
-    netdyno report --output page.html --charts figures --format pdf
+    netdyno report network=lenet --output lenet.html --charts figures
     """,
 )

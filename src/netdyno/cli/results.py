@@ -9,14 +9,14 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.status import Status
 from typer.core import TyperGroup
 
 from netdyno.cli.command import several_commands
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError
 from netdyno.report.figures import LEARN
-from netdyno.report.terminal.console import data_console, print_json, talk_console
+from netdyno.report.terminal.console import PlainStatus as Status
+from netdyno.report.terminal.console import data_console, print_json, say, talk_console
 from netdyno.report.terminal.learning import learning_tables
 from netdyno.report.terminal.tables import results_tables
 from netdyno.results.exchange.files import EXPORTS, Exporter, export_file, find_exporter, format_of
@@ -113,7 +113,7 @@ def import_files(
     """Merge exports of other machines into this store: all of them, or nothing if anything is wrong."""
     with open_store(store_location(context)) as store, Following("importing", "parts read") as follow:
         merged = merge(store, files, follow.count)
-    print(_told(merged))
+    say(_told(merged))
 
 
 def _tables(found: Sequence[Result]) -> list[RenderableType]:

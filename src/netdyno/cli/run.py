@@ -52,6 +52,7 @@ from netdyno.workloads import find_workload
 
 RENEWED = {"framework": "framework version", "worker": "worker (another netdyno)", "graph": "graph"}
 MAX = "max"  # batch: the largest that fits
+MOST_LINES = 1000  # of a plan that is printed
 
 SuiteArgument = Annotated[str | None, typer.Argument(metavar="[SUITE]", help="TOML file or name of a bundled suite.")]
 WorkloadOption = Annotated[str, typer.Option(help="Kind of measurement.", rich_help_panel=WHAT)]
@@ -162,7 +163,10 @@ def _choose(suite: str | None, fields: dict[str, Any], bench: Bench) -> Suite:
         raise NetdynoError(f"expected a suite or the flags of one cell, received '{suite}' and --{flag}.")
     if not fields:
         path = find_suite(suite or DEFAULT)
-        return read_suite(path, bench.complete)
+        found = read_suite(path, bench.complete)
+        for note in found.notes:
+            talk_console().print(f"{path.name}: {note}")
+        return found
     return Suite(name="cell", cells=(bench.complete(fields),), settings=Settings())
 
 
@@ -190,6 +194,8 @@ def _measure(session: Session, asked: Asked) -> None:
         talk.print(f"{cells} a new series: not the same {RENEWED.get(name, name)} as in earlier runs.")
     if asked.dry_run:
         data_console().print(_plan_table(plan, expected))
+        if len(plan.runs) > MOST_LINES:
+            talk.print(f"… and {len(plan.runs) - MOST_LINES:,} more runs.")
         return
     if cells_to_compile(plan):
         with Compiling(talk) as compiling:
@@ -231,7 +237,7 @@ def _opening(name: str, count: int, plan: Plan, seconds: float) -> str:
 
 def _plan_table(plan: Plan, expected: Mapping[PlannedRun, float]) -> Table:
     table = new_table("#", "network", "framework", "how", "batch", "series", "run", "about", right=("#", "batch"))
-    for place, run in enumerate(plan.runs, 1):
+    for place, run in enumerate(plan.runs[:MOST_LINES], 1):
         cell = run.cell
         words = (f"{cell.network}/{cell.dataset}", cell.framework, how(cell), str(cell.batch))
         table.add_row(str(place), *words, str(run.series), str(run.number), duration(expected[run]))

@@ -28,6 +28,7 @@ from netdyno.cli.options import (
     PythonOption,
     SetOption,
     ThreadsOption,
+    checked_price,
     device_of,
     given_only,
     store_location,
@@ -45,9 +46,11 @@ from netdyno.results.cell import Cell
 from netdyno.results.record import MEASURED, Record
 from netdyno.results.result import Result, results_of, to_json
 from netdyno.results.selectors import newest_series
+from netdyno.text import shown
 from netdyno.workloads.learn import Goal
 
 LEARN = "learn"
+LARGEST = 2**31 - 1  # number of epochs, steps or seeds
 MOST_EPOCHS = 100  # while an accuracy is sought and nobody says how long to try
 
 NETWORK = "Network of the zoo, or path/to/file.py:function."
@@ -114,14 +117,14 @@ def train(
         device=device_of(gpus, cpu, len(machine.gpus)), data=PACKED, workload=LEARN,
         options=options or None,
     )  # fmt: skip
-    goal, count = read_goal(epochs, steps, until), _positive("--seeds", seeds)
+    goal, count, price = read_goal(epochs, steps, until), _positive("--seeds", seeds), checked_price(price_per_hour)
     cells = [bench.complete({**fields, "framework": name}) for name in _frameworks(framework, given)]
     cells = [structs.replace(cell, goal=goal.words(), source=source or cell.dataset) for cell in cells]
     if evaluate_every is not None:
         _positive("--evaluate-every", evaluate_every)
     asked = Asked(cells=cells, seeds=count, evaluate_every=evaluate_every, again=again, deadline_s=deadline)
     place = Place(bench=bench, machine=machine, store=store_location(context), given=given)
-    _learn(asked, place, Telling(json=json, price_per_hour=price_per_hour))
+    _learn(asked, place, Telling(json=json, price_per_hour=price))
 
 
 def read_goal(epochs: float | None, steps: int | None, until: str | None) -> Goal:
@@ -129,8 +132,8 @@ def read_goal(epochs: float | None, steps: int | None, until: str | None) -> Goa
     if epochs is not None and steps is not None:
         raise NetdynoError("expected --epochs or --steps, received both.")
     for name, value in (("--epochs", epochs), ("--steps", steps)):
-        if value is not None and not (value > 0 and math.isfinite(value)):
-            raise NetdynoError(f"{name}: expected a number over 0, received {value}.")
+        if value is not None and not 0 < value <= LARGEST:  # nor is NaN
+            raise NetdynoError(f"{name}: expected a number over 0, at most {LARGEST:,}, received {shown(value)}.")
     accuracy = None if until is None else _accuracy(until)
     if steps is not None:
         return Goal(steps=steps, accuracy=accuracy)
@@ -229,8 +232,8 @@ def _as_json(result: Result, price_per_hour: float | None) -> dict[str, Any]:
 
 
 def _positive(name: str, value: int) -> int:
-    if value < 1:
-        raise NetdynoError(f"{name}: expected a whole number over 0, received {value}.")
+    if not 1 <= value <= LARGEST:
+        raise NetdynoError(f"{name}: expected a whole number over 0, at most {LARGEST:,}, received {shown(value)}.")
     return value
 
 

@@ -47,7 +47,8 @@ AllOption = Annotated[bool, typer.Option("--all", help=ALL, rich_help_panel=HOW)
 ProofPrecisionOption = Annotated[str, typer.Option(help="float32, tf32, bfloat16 or float16.", rich_help_panel=HOW)]
 EXECUTION = "eager or compiled. Default: the framework's first."
 ExecutionOption = Annotated[str | None, typer.Option(help=EXECUTION, rich_help_panel=HOW)]
-BatchOption = Annotated[int, typer.Option(help="Items in the batch of the proof.", rich_help_panel=MEASURING)]
+BATCH_HELP = "Items in the batch of the proof."
+BatchOption = Annotated[int, typer.Option(help=BATCH_HELP, min=1, max=4096, rich_help_panel=MEASURING)]
 FULL_SIZE = "Full-size items instead of smaller ones."
 FullSizeOption = Annotated[bool, typer.Option("--full-size", help=FULL_SIZE, rich_help_panel=MEASURING)]
 
@@ -79,6 +80,8 @@ def verify(
 
     Outputs, every gradient and the parameters after three updates are compared with a float64 implementation.
     """
+    if every and framework:
+        raise NetdynoError("expected --all or --framework, received both.")
     machine = describe_machine()
     device = device_of(gpus, cpu, len(machine.gpus))
     setup = Setup(device=device, precision=precision, execution=execution or "", threads=threads_of(machine))
@@ -95,8 +98,8 @@ def verify(
     bench = usual_bench(machine)
     prover = make_prover(bench.threads)
     networks = networks_to_prove(network or (), dataset, bench)
-    cases = _references(networks, prover, Size(batch=batch, full=full_size))
     with open_store(store_location(context)) as store:
+        cases = _references(networks, prover, Size(batch=batch, full=full_size))
         proofs = _prove_all(cases, candidates, prover, lambda proof: store.add_proof(dated(proof, machine)))
     _show(proofs, missing, Form(json=json, matrix=every or len(candidates) > 2))
 
@@ -111,7 +114,7 @@ def _references(networks: list[Entry], prover: Prover, size: Size) -> list[Proof
         with talk.status(f"reference {place} of {len(networks)}: {title}", refresh_per_second=2):
             cases.append(proof_case(entry, prover, size))
         left_s = (time.monotonic() - start) / place * (len(networks) - place)
-        talk.print(f"[{place}/{len(networks)}] reference: {title}, {duration(left_s)} left", markup=False)
+        talk.print(f"[{place}/{len(networks)}] reference: {title}, {duration(left_s)} left")
     return cases
 
 
@@ -126,7 +129,7 @@ def _prove_all(
         with talk.status(f"{name} ({place} of {len(candidates)})", refresh_per_second=2):
             found = prover.prove(cases, one, keep)
         left_s = (time.monotonic() - start) / place * (len(candidates) - place)
-        talk.print(f"[{place}/{len(candidates)}] {name}: {_word(found)}, {duration(left_s)} left", markup=False)
+        talk.print(f"[{place}/{len(candidates)}] {name}: {_word(found)}, {duration(left_s)} left")
         proofs += found
     return proofs
 

@@ -59,7 +59,7 @@ def test_charts_are_written_for_papers_too(filled, tmp_path):
         (["--format", "htm"], ["no format named 'htm'", "Did you mean 'html'?"]),
         (["framwork=alpha"], ["no field named 'framwork'", "Did you mean 'framework'?"]),
         (["network=alexnet"], ["no result matches 'network=alexnet'", "netdyno results"]),
-        (["-o", "no/such/folder/report.html"], ["no/such/folder/report.html cannot be written", "--output"]),
+        (["-o", "no/such/folder/report.html"], ["no/such/folder/report.html' cannot be written", "--output"]),
         (["--charts", "results.sqlite/figures"], ["cannot be made", "--charts"]),
     ],
 )

@@ -4,6 +4,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from netdyno.errors import NetdynoError
+from netdyno.files import replacing
 from netdyno.report.charts.marks import Chart
 from netdyno.report.charts.svg import render_svg
 
@@ -21,7 +22,9 @@ def write_chart(chart: Chart, path: Path, *, columns: int = 1) -> None:
     if path.suffix not in ENDINGS:
         raise NetdynoError(f"{path}: expected a name that ends in {', '.join(ENDINGS)}, received '{path.suffix}'.")
     svg = render_svg(chart, width=COLUMNS_IN[columns] * PIXELS_PER_INCH, themed=False)
-    path.write_bytes(svg.encode() if path.suffix == ".svg" else _converted(svg, path.suffix))
+    data = svg.encode("utf-8", "replace") if path.suffix == ".svg" else _converted(svg, path.suffix)
+    with replacing(path, "Name another folder with --charts.") as file:
+        file.write(data)
 
 
 def _converted(svg: str, ending: str) -> bytes:

@@ -19,9 +19,9 @@ from netdyno.results.compare.pairs import Compared, Overall
 from netdyno.results.compare.question import Question
 from netdyno.results.result import NOT_MEASURED, STEADY, Result
 from netdyno.results.words import number
+from netdyno.text import one_line
 
 CELL_WIDTH = 38
-CONTROL = dict.fromkeys((*range(32), *range(127, 160)))
 LABELLED = ("framework", "device", "precision", "execution", "data", "threads", "ranks", "strategy", "machine")
 
 
@@ -38,7 +38,7 @@ class Shown:
 
 def comparison_parts(shown: Shown) -> list[RenderableType]:
     """The two sides, one line per pair, and a summary in one sentence."""
-    heads = [Text(f"{side}: {plain(text)}", overflow="fold") for side, text in (("A", shown.a), ("B", shown.b))]
+    heads = [Text(f"{side}: {one_line(text)}", overflow="fold") for side, text in (("A", shown.a), ("B", shown.b))]
     notes = Footnotes()
     table = _table(shown, notes)
     return [*heads, "", table, "", Text(summary(shown)), *([notes.lines()] if notes.lines() else [])]
@@ -79,13 +79,13 @@ class Layout:
         """The pair's cell, without the fields in which its sides differ."""
         networks = dict.fromkeys(f"{short_name(r.cell.network)}/{r.cell.dataset}" for r in (one.a, one.b))
         batch = [] if "batch" in self.differing else [f"b{one.a.cell.batch}"]
-        return plain(" ".join([" → ".join(networks), *batch, *(_value(one.a, name) for name in self.varying)]))
+        return one_line(" ".join([" → ".join(networks), *batch, *(_value(one.a, name) for name in self.varying)]))
 
     def difference(self, one: Compared) -> tuple[str, str]:
         """How the sides differ: the fields in which pairs differ, else the series."""
         if not self.differing:
             return f"series {one.a.series}", f"series {one.b.series}"
-        a, b = (plain(" ".join(_value(result, name) for name in self.differing)) for result in (one.a, one.b))
+        a, b = (one_line(" ".join(_value(result, name) for name in self.differing)) for result in (one.a, one.b))
         return a, b
 
 
@@ -131,22 +131,17 @@ def interval_of(low: float, high: float) -> str:
 def verdict(comparison: Comparison, shown: Shown) -> str:
     """The verdict, with its margin or reason."""
     if comparison.low is None:
-        return f"{comparison.verdict}: {plain(comparison.reason)}"
+        return f"{comparison.verdict}: {one_line(comparison.reason)}"
     if comparison.verdict == EQUAL:
         return f"equal within {margin(shown)}"
     is_small = comparison.is_within_margin and comparison.verdict != CANNOT_TELL
     return f"{comparison.verdict}, under {margin(shown)}" if is_small else comparison.verdict
 
 
-def plain(text: str) -> str:
-    """One line without control characters, which a terminal would obey."""
-    return " ".join(text.split()).translate(CONTROL)
-
-
 def _marked(result: Result, shown: Shown, notes: Footnotes) -> Text:
     if result.verdict in (STEADY, NOT_MEASURED):
         return Text(figure(result, shown))
-    return notes.mark(figure(result, shown), plain(result.verdict), "")
+    return notes.mark(figure(result, shown), one_line(result.verdict), "")
 
 
 def _table(shown: Shown, notes: Footnotes) -> Table:

@@ -7,10 +7,10 @@ from types import TracebackType
 from typing import Any
 
 from rich.console import Console
-from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
+from netdyno.report.terminal.console import PlainStatus as Status
 from netdyno.report.terminal.progress import PLAIN_EVERY_S, duration
 from netdyno.report.terminal.tables import new_table
 

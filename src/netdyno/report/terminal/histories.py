@@ -7,13 +7,14 @@ from rich.table import Table
 from rich.text import Text
 
 from netdyno.report.names import short_name, short_reason
-from netdyno.report.terminal.comparisons import effect, interval_of, plain
+from netdyno.report.terminal.comparisons import effect, interval_of
 from netdyno.report.terminal.tables import how, new_table
 from netdyno.report.vocabulary import Wording, margin, wording
 from netdyno.results.history.changes import Change, changes
 from netdyno.results.history.series import History, Turn, started_at
 from netdyno.results.result import Result
 from netdyno.results.words import DASH
+from netdyno.text import one_line
 
 BARS = "▁▂▃▄▅▆▇█"
 MARKS = 60  # of a sparkline
@@ -26,7 +27,7 @@ def history_parts(history: History) -> list[RenderableType]:
     """Everything about one cell."""
     cell = history.cell
     name = f"{short_name(cell.network)}/{cell.dataset} {cell.framework} {how(cell)} {cell.data} b{cell.batch}"
-    head = Text(plain(f"{name} on {history.machine}"), style="bold")
+    head = Text(one_line(f"{name} on {history.machine}"), style="bold")
     return [head, Text(sparkline(history.values)), _table(history), *_turns(history), Text(said(history))]
 
 
@@ -80,18 +81,20 @@ def _row(result: Result, before: Result | None, words: Wording | None) -> list[s
     head, earlier = result.figures.get(name), before.figures.get(name) if before else None
     change = effect(head.value / earlier.value) if head and earlier and earlier.value else ""
     value = words.text(head.value) if words and head else DASH
-    when = plain(started_at(result)[:MINUTES].replace("T", " "))
+    when = one_line(started_at(result)[:MINUTES].replace("T", " "))
     return [when, str(result.series), value, margin(head), str(result.runs), change]
 
 
 def _versions(result: Result, before: Result | None) -> str:
     """All versions at first, then those that changed; the reason where nothing was measured."""
     if not result.measured:
-        return plain(f"{result.outcome}: {short_reason(result.reason)}" if result.reason else result.outcome)
+        return one_line(f"{result.outcome}: {short_reason(result.reason)}" if result.reason else result.outcome)
     if before is None:
-        return plain(", ".join(f"{library} {version}" for library, version in result.measured[-1].versions.items()))
+        return one_line(
+            ", ".join(f"{library} {version}" for library, version in result.measured[-1].versions.items())
+        )
     found = [change for change in changes(before, result) if change.field.startswith(VERSION)]
-    return plain(", ".join(_changed(change, change.field.removeprefix(VERSION)) for change in found))
+    return one_line(", ".join(_changed(change, change.field.removeprefix(VERSION)) for change in found))
 
 
 def _turns(history: History) -> list[RenderableType]:
@@ -105,13 +108,13 @@ def _turn(turn: Turn) -> list[str]:
     weak = "" if step.is_certain else "; one series so far, which may be an outlier: measure again"
     lines = [f"◆ series {turn.result.series}, {when}: {size}{weak}"]
     lines += [f"    {_changed(change, change.field)}" for change in turn.changes]
-    return [plain_indented(line) for line in lines] + ([] if turn.changes else ["    nothing recorded changed"])
+    return [indented_line(line) for line in lines] + ([] if turn.changes else ["    nothing recorded changed"])
 
 
 def _changed(change: Change, name: str) -> str:
     return f"{name} {change.before} → {change.after}"
 
 
-def plain_indented(line: str) -> str:
-    """Like `plain`, but keep the indentation."""
-    return line[: len(line) - len(line.lstrip(" "))] + plain(line)
+def indented_line(line: str) -> str:
+    """Like `one_line`, but keep the indentation."""
+    return line[: len(line) - len(line.lstrip(" "))] + one_line(line)

@@ -52,7 +52,7 @@ class InstallProgress:
             self._done += 1
             self._lines.pop(installed.spec.name, None)
             word = f"failed: {installed.error}" if installed.error else f"ready, {duration(installed.seconds)}"
-            self._console.print(f"[{self._done}/{self._count}] {installed.spec.name}: {word}", markup=False)
+            self._console.print(f"[{self._done}/{self._count}] {installed.spec.name}: {word}")
             self._draw()
 
     def _draw(self) -> None:
@@ -67,7 +67,7 @@ class InstallProgress:
         last_step, last_time = self._printed.get(name, ("", 0.0))
         if step != last_step or now - last_time >= PLAIN_EVERY_S:
             self._printed[name] = (step, now)
-            self._console.print(message, markup=False)
+            self._console.print(message)
 
 
 def installed_table(found: Sequence[Installed], total_s: float) -> Table:

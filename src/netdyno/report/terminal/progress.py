@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable, Mapping
 
 from rich.console import Console
-from rich.status import Status
 
 from netdyno.bench.plan import Plan, PlannedRun
 from netdyno.protocol.event_log import EVENTS, read_events
 from netdyno.protocol.events import Evaluation
 from netdyno.report.names import short_name, short_reason
+from netdyno.report.terminal.console import PlainStatus as Status
 from netdyno.report.terminal.tables import how
 from netdyno.report.vocabulary import Wording, wording
 from netdyno.results.cell import Cell

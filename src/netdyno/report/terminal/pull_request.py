@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from netdyno.report.terminal.comparisons import Layout, Shown, figure_texts, margin, plain, summary, unit, verdict
+from netdyno.report.terminal.comparisons import Layout, Shown, figure_texts, margin, summary, unit, verdict
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.results.compare.family import CANNOT_TELL, CONFIDENCE, EQUAL
 from netdyno.results.compare.pairs import Compared
 from netdyno.results.history.changes import changes
+from netdyno.text import one_line
 
 AT_ONCE = 12  # pairs shown outside the fold; of more, only those that differ
 MARKUP = {ord(mark): f"&#{ord(mark)};" for mark in "&<>|`*_[]\\~@#!$"}
@@ -21,7 +22,7 @@ def comparison_markdown(shown: Shown) -> str:
     table = _table(first, shown, notes) if first else ["No cell differs."]
     rest = [] if len(first) == len(shown.compared) else ["", *_table(shown.compared, shown, notes)]
     lines = [
-        f"**netdyno compare** {summary(shown)}",
+        f"**netdyno compare** {_escaped(summary(shown))}",
         "",
         *table,
         "",
@@ -84,4 +85,4 @@ def _method(shown: Shown) -> str:
 
 
 def _escaped(text: str) -> str:
-    return plain(text).translate(MARKUP)
+    return one_line(text).translate(MARKUP)

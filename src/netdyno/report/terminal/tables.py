@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rich import box
 from rich.console import JustifyMethod, RenderableType
@@ -17,6 +18,7 @@ from netdyno.results.figure import Estimate
 from netdyno.results.result import STEADY, Result
 from netdyno.results.utilisation import nominal_peak, utilisation
 from netdyno.results.words import DASH
+from netdyno.text import one_line
 
 SHORT = {
     "float32": "fp32",
@@ -28,13 +30,22 @@ SHORT = {
 INTERVAL, SHARE = "95 %", "MFU"  # MFU: the model's FLOP/s over the nominal peak of the device at that precision
 
 
+class PlainTable(Table):
+    """A table of texts: each cell is one line, shown as it is."""
+
+    def add_row(self, *cells: RenderableType | None, **settings: Any) -> None:
+        super().add_row(*map(_plain, cells), **settings)
+
+
 def new_table(*columns: str, right: Sequence[str] = ()) -> Table:
     """A table in netdyno's style; the columns named in `right` hold numbers. Numbers and frameworks never wrap, so
     that in a narrow table the other words do."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    layout: dict[str, Any] = {"show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
+    table = PlainTable(box=box.SIMPLE_HEAD, header_style="bold", **layout)
     for column in columns:
         justify: JustifyMethod = "right" if column in right else "left"
-        table.add_column(column, justify=justify, overflow="fold", no_wrap=column in (*right, "framework"))
+        is_whole = column in (*right, "framework")
+        table.add_column(Text(one_line(column)), justify=justify, overflow="fold", no_wrap=is_whole)
     return table
 
 
@@ -82,6 +93,13 @@ class Columns:
         return texts + [
             words.brief(found.value if (found := figures.get(words.name)) else None) for words in self.others
         ]
+
+
+def _plain(cell: RenderableType | None) -> RenderableType | None:
+    """A style covers the whole cell, so that only words joined by hand need more than a new text."""
+    if isinstance(cell, str):
+        return Text(one_line(cell))
+    return Text(one_line(cell.plain), style=cell.style) if isinstance(cell, Text) and not cell.spans else cell
 
 
 def _grouped(results: Iterable[Result]) -> list[list[Result]]:

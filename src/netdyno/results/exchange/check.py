@@ -15,10 +15,9 @@ from netdyno.results.cell import Word
 from netdyno.results.proof import Proof
 from netdyno.results.record import Environment, Record
 from netdyno.results.store.rows import FLOATS, unnamed_floats
-from netdyno.results.values import TIME, Id, Moment, Name, Number, Whole
+from netdyno.results.store.sound import DEEPEST, LONGEST_PHRASE, KnownEnvironment, KnownSettings
+from netdyno.results.values import TIME, Id, Moment, Name, Whole
 
-DEEPEST = 16  # levels of a machine's description, or of an adapter's settings
-LONGEST_PHRASE = 10_000
 PROOF_FLOATS = ("outputs", "gradients", "parameters")
 
 
@@ -36,26 +35,6 @@ class Machine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     records: Whole
     last_run_at: Moment
     environment: Environment
-
-
-class _Gpu(Struct):
-    name: Name = ""
-
-
-class _KnownEnvironment(Struct):
-    """What netdyno itself reads of an environment; the rest may be anything."""
-
-    cpu: Name = ""
-    gpus: list[_Gpu] = msgspec.field(default_factory=list)
-    usable_cores: Annotated[float, Meta(ge=0)] | None = None
-    physical_cores: Annotated[float, Meta(ge=0)] | None = None
-
-
-class _KnownSettings(Struct):
-    """Likewise of an adapter's settings."""
-
-    execution: Name = ""
-    looked_at: Mapping[Name, Number] = msgspec.field(default_factory=dict)
 
 
 T = TypeVar("T")
@@ -111,7 +90,7 @@ def _checked_record(record: Record) -> Record:
     for name in ("started_at", "ended_at"):
         if not _is_moment(getattr(record, name)):
             raise Unexpected(name, _TIME_WORDS, getattr(record, name))
-    for name, known in (("settings", _KnownSettings), ("environment", _KnownEnvironment)):
+    for name, known in (("settings", KnownSettings), ("environment", KnownEnvironment)):
         value = getattr(record, name)
         _check_json(value, name, DEEPEST)
         convert(dict(value), known, prefix=name)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
+from netdyno.results.exchange.latex import latex
 from netdyno.results.exchange.selection import Selection
 from netdyno.results.exchange.tabular import chosen_execution
 from netdyno.results.figure import Estimate
@@ -12,7 +13,9 @@ from netdyno.results.record import MEASURED
 from netdyno.results.result import STEADY, Result
 from netdyno.results.utilisation import nominal_peak, utilisation
 from netdyno.results.words import DASH, margin, number
+from netdyno.text import one_line, shortened
 
+LONGEST_NOTE = 600  # characters; a program's last words may be many
 ROWS_OF_A_FLOAT = 40  # of LaTeX: as many as a page takes
 BEFORE, AFTER = ("network", "framework", "how", "batch"), ("runs", "verdict")
 TEXTS = ("network", "framework", "how", "verdict")  # left-aligned; the others are numbers
@@ -31,7 +34,7 @@ class Tables:
     unproved: set[str] = field(default_factory=set)
 
     def add(self, result: Result, proofs: Sequence[Proof]) -> None:
-        weakness = " ".join(_weakness(result).split())
+        weakness = shortened(" ".join(_weakness(result).split()), LONGEST_NOTE)
         note = self.notes.setdefault(weakness, len(self.notes) + 1) if weakness else 0
         self.groups.setdefault((result.cell.workload, result.cell.device != "cpu"), []).append((result, note))
         self.unproved.update(unproved_frameworks([result], proofs))
@@ -90,11 +93,6 @@ def latex_lines(tables: Tables) -> Iterator[str]:
     for note, mark in tables.notes.items():
         yield rf"\noindent\textsuperscript{{{mark}}} {latex(note)}\par"
     yield from (rf"\noindent {latex(remark)}\par" for remark in tables.remarks())
-
-
-def latex(text: str) -> str:
-    """The text with LaTeX's own characters made harmless."""
-    return "".join(_LATEX.get(character, character) for character in text)
 
 
 def _tables(selection: Selection) -> Tables:
@@ -172,7 +170,7 @@ def _markdown_row(cells: Iterable[str]) -> str:
 
 def _markdown(text: str) -> str:
     """The text without meaning to Markdown or HTML: no table border, tag, link or emphasis."""
-    return "".join(_MARKDOWN.get(character, character) for character in " ".join(text.split()))
+    return "".join(_MARKDOWN.get(character, character) for character in one_line(text))
 
 
 def _float(caption: str, columns: Sequence[str], rows: Sequence[tuple[list[str], int]]) -> Iterator[str]:
@@ -185,12 +183,6 @@ def _float(caption: str, columns: Sequence[str], rows: Sequence[tuple[list[str],
     yield from (r"\bottomrule", r"\end{tabular}", r"\end{table}")
 
 
-_LATEX = {
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
-    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"},
-    **{"±": r"$\pm$", "×": r"$\times$", "–": "--", "\n": " ", "°": r"$^\circ$", "µ": r"$\mu$"},
-}  # fmt: skip
 _MARKDOWN = {
     **{character: f"\\{character}" for character in "\\`*_{}[]()#+!|~"},
     **{"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"},

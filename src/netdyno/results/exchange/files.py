@@ -1,14 +1,13 @@
-"""The formats of exports, and how a file is written: whole or not at all."""
+"""The formats of exports, and the file that holds one."""
 
 import gzip
-import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from netdyno.errors import NetdynoError, unknown
+from netdyno.files import replacing
 from netdyno.results.exchange.documents import write_latex, write_markdown
 from netdyno.results.exchange.lines import write_lines
 from netdyno.results.exchange.mlperf import write_mlperf
@@ -59,26 +58,8 @@ def export(selection: Selection, exporter: Exporter, file: BinaryIO) -> int:
 
 def export_file(selection: Selection, exporter: Exporter, path: Path) -> int:
     """Write a file, compressed if its name ends in .gz; an older one stays until the new one is complete."""
-    try:
-        with _replacing(path) as file:
-            if path.suffix != ".gz":
-                return export(selection, exporter, file)
-            with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6, mtime=0) as packed:
-                return export(selection, exporter, packed)  # type: ignore[arg-type]
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise NetdynoError(f"'{path}' cannot be written: {reason}.", hint="Name a file you may write.") from error
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of another when all of it is written."""
-    if path.is_dir():
-        raise NetdynoError(f"'{path}' is a folder.", hint="Name a file in it.")
-    making = path.with_name(f"{path.name}.{os.getpid()}.making")
-    try:
-        with making.open("wb") as file:
-            yield file
-        os.replace(making, path)
-    finally:
-        making.unlink(missing_ok=True)
+    with replacing(path) as file:
+        if path.suffix != ".gz":
+            return export(selection, exporter, file)
+        with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6, mtime=0) as packed:
+            return export(selection, exporter, packed)  # type: ignore[arg-type]

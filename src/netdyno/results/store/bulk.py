@@ -30,6 +30,7 @@ from netdyno.results.cell import FIELDS
 from netdyno.results.exchange.renumber import Move, Owner
 from netdyno.results.record import Record
 from netdyno.results.store.rows import from_row
+from netdyno.results.store.sound import sound_trace
 from netdyno.results.store.store import Store
 from netdyno.results.store.tables import GRAPHS, PROOFS, RUNS
 
@@ -59,7 +60,7 @@ def runs_by_cell(store: Store, *, of: str = "", without: str = "", whole: bool =
         ids = [row.id for row in connection.execute(query)]
         for some in in_batches(ids):
             rows = _rows_with(connection, columns, some)
-            yield from store.read((rows[id_] | left_out for id_ in some), from_row)
+            yield from store.read((rows[id_] | left_out for id_ in some if id_ in rows), from_row)
 
 
 def rows_with(store: Store, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -82,7 +83,7 @@ def traces_of(store: Store, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     """What was read over time in the runs of these ids, by id; runs without are left out."""
     with store.connection() as connection:
         rows = _rows_with(connection, (RUNS.c.id, RUNS.c.trace), ids)
-    return {id_: row["trace"] for id_, row in rows.items() if row["trace"]}
+    return {id_: sound_trace(row["trace"]) for id_, row in rows.items() if row["trace"]}
 
 
 def figure_names(store: Store) -> list[str]:

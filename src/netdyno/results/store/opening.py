@@ -1,14 +1,18 @@
 """How a store is opened: one SQLite file, or a PostgreSQL database for a team; made and migrated where needed."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event, false, insert, select
+from sqlalchemy import URL, Connection, Engine, create_engine, event, false, insert, select
 from sqlalchemy.exc import OperationalError
 
 from netdyno.errors import NetdynoError
+from netdyno.files import reason_of
 from netdyno.results.store import migrate
 from netdyno.results.store.location import Place, read_location
 from netdyno.results.store.problems import explained
@@ -29,7 +33,7 @@ def open_store(location: str, *, create: bool = True) -> Store:
     place = read_location(location)
     if place.path is not None:
         _check_path(place, create)
-    engine = _engine(place)
+    engine = _engine(place, create)
     try:
         with explained(place):
             _prepare(engine, place, create)
@@ -49,18 +53,30 @@ def _check_path(place: Place, create: bool) -> None:
             _nothing_here(place)
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        message = f"the folder of {place.shown} cannot be created: {reason}."
+        message = f"the folder of {place.shown} cannot be created: {reason_of(error)}."
         raise NetdynoError(message, hint="Choose a folder you may write.") from error
 
 
-def _engine(place: Place) -> Engine:
+def _engine(place: Place, create: bool) -> Engine:
     if place.path is None:
         return _server_engine(place)
-    engine = create_engine(place.url, connect_args={"timeout": WAIT_S}, **JSON_CODEC)
+    url = place.url if create or not _is_fixed(place.path) else _fixed(place.path)
+    engine = create_engine(url, connect_args={"timeout": WAIT_S}, **JSON_CODEC)
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _is_fixed(path: Path) -> bool:
+    """Whether the files that SQLite keeps beside a database cannot be made there, and nobody else made them."""
+    beside = any(Path(f"{path}{ending}").exists() for ending in ("-wal", "-journal"))
+    may_write = os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+    return not may_write and not beside
+
+
+def _fixed(path: Path) -> URL:
+    """A database that nothing changes, such as one on a read-only disk: SQLite then needs no files beside it."""
+    return URL.create("sqlite", database=f"file:{quote(str(path))}", query={"immutable": "1", "uri": "true"})
 
 
 def _server_engine(place: Place) -> Engine:

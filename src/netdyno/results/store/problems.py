@@ -7,6 +7,8 @@ from sqlalchemy.exc import DBAPIError
 
 from netdyno.errors import NetdynoError
 from netdyno.results.store.location import Place
+from netdyno.results.store.sound import DAMAGED
+from netdyno.text import shortened
 
 # The start of SQLite's name for an error: what is said of the place, and a hint.
 SQLITE = {
@@ -14,11 +16,11 @@ SQLITE = {
     "SQLITE_READONLY": ("{} cannot be written: it is read-only.", "Choose a file and folder you may write."),
     "SQLITE_CANTOPEN": (
         "{} cannot be opened or created.",
-        "Its folder must exist and both must be writable: SQLite keeps two files beside it.",
+        "SQLite keeps two files beside it: copy it, with those that end in -wal and -shm, to a folder you may write.",
     ),
     "SQLITE_PERM": ("{} cannot be opened: permission denied.", "Choose a file you may read and write."),
     "SQLITE_NOTADB": ("{} is not a database.", "Choose another file; this one was left as it is."),
-    "SQLITE_CORRUPT": ("{} is damaged.", "Restore a copy, or start a new file; run folders hold what was measured."),
+    "SQLITE_CORRUPT": ("{} is damaged.", DAMAGED),
     "SQLITE_BUSY": ("{} has been locked by another program for 30 s.", "Close that program and run again."),
     "SQLITE_IOERR": ("{} cannot be read or written: disk error.", "Is the disk full, or on a network?"),
 }
@@ -44,6 +46,9 @@ def explained(place: Place) -> Iterator[None]:
         yield
     except DBAPIError as error:
         raise _explain(error, place) from error
+    except (ValueError, RecursionError) as error:  # of the driver, which cannot read what is in a column
+        words = place.without_secrets(str(error).partition("\n")[0])
+        raise NetdynoError(f"{place.shown} holds what cannot be read: {shortened(words)}.", hint=DAMAGED) from error
 
 
 def _explain(error: DBAPIError, place: Place) -> NetdynoError:
@@ -58,7 +63,7 @@ def _explain(error: DBAPIError, place: Place) -> NetdynoError:
         return NetdynoError(message.format(place.shown), hint=hint)
     if place.path is None and state is None:
         return _not_let_in(words, place)
-    return NetdynoError(f"{place.shown} refused: {words}")
+    return NetdynoError(f"{place.shown} refused: {words}.", hint=DAMAGED if place.path else "")
 
 
 def _not_let_in(words: str, place: Place) -> NetdynoError:

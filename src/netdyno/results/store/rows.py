@@ -14,6 +14,8 @@ from netdyno.results.cell import FIELDS, Cell
 from netdyno.results.limit import Limit
 from netdyno.results.proof import Proof
 from netdyno.results.record import Record
+from netdyno.results.store.sound import check_known, place_of, storable
+from netdyno.text import shown
 
 SAMPLES = ("samples", "warmup")
 MAPPINGS = ("readings", "absent", "trace", "versions", "settings", "environment", "cost", "basis")
@@ -25,7 +27,7 @@ PROOF_TEXTS = ("graph_digest", "graph_identity")  # NULL in proofs of before the
 
 def to_row(record: Record) -> dict[str, Any]:
     """Column by column. Characters no database stores, as a worker's last words may hold, become � or ?."""
-    row = row_of_checked(record)
+    row = row_of_checked(storable(record, f"record {record.id}"))
     return row | {name: _as_json(record, name, row[name]) for name in JSON_FIELDS}
 
 
@@ -49,18 +51,20 @@ class Unreadable(NetdynoError):
 def from_row(row: Mapping[str, Any]) -> Record:
     """The record in a row, checked as an import is. Raises Unreadable."""
     try:
-        plain = {name: row[name] for name in PLAIN} | {name: row[name] or {} for name in MAPPINGS}
+        plain = {name: row[name] for name in (*PLAIN, *MAPPINGS)} | {"basis": row["basis"] or {}}
         plain |= {name: [{"steps": steps, "seconds": s} for steps, s in row[name]] for name in SAMPLES}
         plain["curve"] = [unnamed_floats(point) for point in row["curve"]]
         plain |= {"flags": row["flags"], "figures": row["figures"], "cell": _cell(tuple(row[n] for n in FIELDS))}
+        check_known(plain)
         return msgspec.convert(plain, Record)
     except (NetdynoError, TypeError, ValueError, AttributeError) as error:  # msgspec's own errors are ValueErrors
-        raise Unreadable(f"record {str(row['id'])[:200]} cannot be read: {error}") from error
+        raise Unreadable(f"record {shown(row['id'])} cannot be read: {place_of(error)}") from error
 
 
 def proof_to_row(proof: Proof) -> dict[str, Any]:
     """Column by column."""
-    return {name: getattr(proof, name) for name in proof.__struct_fields__}
+    kept = storable(proof, f"the proof of {proof.network}")
+    return {name: getattr(kept, name) for name in kept.__struct_fields__}
 
 
 def proof_from_row(row: Mapping[str, Any]) -> Proof:
@@ -68,7 +72,7 @@ def proof_from_row(row: Mapping[str, Any]) -> Proof:
     try:
         return msgspec.convert({**_plain(row), **{name: row[name] or "" for name in PROOF_TEXTS}}, Proof)
     except (NetdynoError, ValueError) as error:
-        raise Unreadable(f"a proof of {str(row['framework'])[:200]} cannot be read: {error}") from error
+        raise Unreadable(f"a proof of {shown(row['framework'])} cannot be read: {place_of(error)}") from error
 
 
 def limit_from_row(row: Mapping[str, Any]) -> Limit:
@@ -76,7 +80,7 @@ def limit_from_row(row: Mapping[str, Any]) -> Limit:
     try:
         return msgspec.convert(_plain(row), Limit)
     except (NetdynoError, ValueError) as error:
-        raise Unreadable(f"a largest batch cannot be read: {error}") from error
+        raise Unreadable(f"a largest batch cannot be read: {place_of(error)}") from error
 
 
 def named_floats(values: Mapping[str, Any]) -> dict[str, Any]:
