@@ -1,7 +1,6 @@
 """How data from outside becomes a record, proof or graph: checked by their types, refused with place and reason."""
 
 import re
-import reprlib
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from math import isfinite
@@ -17,6 +16,7 @@ from netdyno.results.record import Environment, Record
 from netdyno.results.store.rows import FLOATS, unnamed_floats
 from netdyno.results.store.sound import DEEPEST, LONGEST_PHRASE, KnownEnvironment, KnownSettings
 from netdyno.results.values import TIME, Id, Moment, Name, Whole
+from netdyno.text import shown
 
 PROOF_FLOATS = ("outputs", "gradients", "parameters")
 
@@ -46,8 +46,8 @@ class Unexpected(Exception):
     """A value that is not as it should be; `where` is its place, such as `samples[3].seconds`."""
 
     def __init__(self, where: str, expected: str, received: object) -> None:
-        shown = received if isinstance(received, _Bare) else _SHOWN.repr(received)
-        super().__init__(f"expected {expected}, received {shown}")
+        words = received if isinstance(received, _Bare) else shown(received)
+        super().__init__(f"expected {expected}, received {words}")
         self.where = "".join(c if c.isprintable() else "�" for c in where.removeprefix("."))[:200]
 
 
@@ -186,8 +186,6 @@ def _expected(fault: str) -> str:
     return words + ("" if limit.startswith(", got") else limit)
 
 
-_SHOWN = reprlib.Repr()
-_SHOWN.maxstring = _SHOWN.maxother = 60
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # a line break and a tab are harmless
 _ANY_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]|(\[\.\.\.\])")
