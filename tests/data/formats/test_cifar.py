@@ -1,5 +1,6 @@
 """CIFAR's binary files and its pickles are read; what would execute something is refused by name, and does not."""
 
+import os
 import pickle
 import struct
 from pathlib import Path
@@ -267,3 +268,10 @@ def test_a_cut_archive_is_refused(tmp_path: Path) -> None:
 def test_pickles_are_not_written() -> None:
     with pytest.raises(NetdynoError, match="format to write"):
         format_to_write(cifar_pickle.NAME)
+
+
+def test_gigabytes_of_zeros_are_not_searched_for_labels(tmp_path):
+    (tmp_path / "data_batch_1.bin").touch()
+    os.truncate(tmp_path / "data_batch_1.bin", 3073 * 2**24)
+    with pytest.raises(NetdynoError, match="at most 1,000,000 items without a sidecar, received 16,777,216"):
+        cifar.open(tmp_path, "train")

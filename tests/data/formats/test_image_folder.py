@@ -14,6 +14,7 @@ from tests.data.samples import CLASSES, about, encoded_items, pixel_items, write
 from netdyno.data.codecs.images import pixels_of
 from netdyno.data.convert import Target, convert_split
 from netdyno.data.formats import image_folder
+from netdyno.data.formats.registry import open_split
 from netdyno.data.item import About, Item
 from netdyno.errors import NetdynoError
 
@@ -254,3 +255,12 @@ def test_a_folder_that_is_there_is_not_written_into(tmp_path: Path) -> None:
     _lay(tmp_path, "val/cat/1.jpg")
     with pytest.raises(NetdynoError, match=r"val: .*has it already"):
         image_folder.create(tmp_path, "test", About(count=1, classes=("cat",)))
+
+
+def test_a_link_to_itself_is_named(tmp_path: Path) -> None:
+    _lay(tmp_path, "train/cat/1.jpg")
+    for name in ("train/cat/2.jpg", "train/dog"):
+        (tmp_path / name).symlink_to(Path(name).name)
+        with pytest.raises(NetdynoError, match=rf"^{tmp_path}/{name}: .*Too many levels of symbolic links"):
+            open_split(tmp_path, "train")
+        (tmp_path / name).unlink()

@@ -54,7 +54,7 @@ def as_one_line(
         yield
     except errors as error:
         named, reason = getattr(error, "filename", None) or path, getattr(error, "strerror", None) or error
-        raise NetdynoError(f"{named}: {doing}{reason}.", hint=hint) from error
+        raise NetdynoError(f"{os.fsdecode(named)}: {doing}{reason}.", hint=hint) from error
 
 
 class File:

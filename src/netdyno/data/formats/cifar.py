@@ -24,6 +24,7 @@ CLASSES_FILE = "batches.meta.txt"
 _NUMBER = re.compile(r"data_batch_([1-9]\d{0,5})\.bin")
 _MOST_CLASSES = 256
 _LARGEST_CLASSES_BYTES = 2**20
+_MOST_UNKNOWN_ITEMS = 10**6  # whose labels are all read
 _BLOCK_BYTES = 2**22
 
 
@@ -37,6 +38,10 @@ def open(root: Path, split: str) -> "Cifar":
     shape = known.shape if known and known.shape else SHAPE
     files = [File(path) for path in _complete(root, split)]
     count = _count(files, 1 + math.prod(shape))
+    if known is None and count > _MOST_UNKNOWN_ITEMS:
+        raise files[-1].wrong(
+            0, f"expected at most {_MOST_UNKNOWN_ITEMS:,} items without a sidecar, received {count:,}"
+        )
     if known and known.count != count:
         raise files[-1].wrong(files[-1].size, f"expected {known.count} items in all files, received {count}")
     labels = [_labels(file, 1 + math.prod(shape)) for file in files]

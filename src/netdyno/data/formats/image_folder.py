@@ -167,13 +167,12 @@ def _has_images(folder: Path) -> bool:
 
 
 def _subfolders(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            paths = [Path(entry.path) for entry in entries if entry.is_dir()]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise NetdynoError(f"{folder} cannot be read: {error.strerror}.") from error
+    with as_one_line(folder, "cannot be read: "):
+        try:
+            with os.scandir(folder) as entries:
+                paths = [Path(entry.path) for entry in entries if entry.is_dir()]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
     return sorted(path for path in paths if not path.name.startswith(".") and path.suffix != ".partial")
 
 
