@@ -124,7 +124,7 @@ def _lay(folder: Path, files: Mapping[str, Content]) -> None:
 
 def _in_child(folder: Path, argv: tuple[str, ...]) -> tuple[int, int]:
     """Its exit code, and the most memory of it and its children."""
-    command, environment = [sys.executable, "-m", "netdyno.cli.main", *argv], {**os.environ, "NETDYNO_HOME": "home"}
+    command, environment = [sys.executable, "-m", "netdyno", *argv], {**os.environ, "NETDYNO_HOME": "home"}
     with (folder / "said").open("wb") as said:
         child = subprocess.Popen(command, env=environment, cwd=folder, stdout=said, stderr=said)
     end = time.monotonic() + LIMIT_S + 5

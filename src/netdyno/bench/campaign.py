@@ -165,7 +165,7 @@ def _stored_now(folder: Path, campaign: Campaign) -> Record | None:
     ended = finished(folder, Ending(exit_codes=(0,) * facts.ranks))
     if any(log.last is None for log in ended.logs) or campaign.store.has(folder.name):
         return None
-    record = _storable(find_workload(facts.cell.workload).record(facts, ended, _now()))
+    record = storable_or_failed(find_workload(facts.cell.workload).record(facts, ended, _now()))
     flags = (*record.flags, RECOVERED) if record.is_measured else record.flags
     return campaign.store.add(msgspec.structs.replace(record, flags=flags))
 
@@ -181,10 +181,10 @@ def _carry_out_one(
         group = ready.begin()
         monitor.watch(group.pids)
         ended = task.watch(group, on_poll)
-    return _storable(find_workload(facts.cell.workload).record(facts, ended, _now()))
+    return storable_or_failed(find_workload(facts.cell.workload).record(facts, ended, _now()))
 
 
-def _storable(record: Record) -> Record:
+def storable_or_failed(record: Record) -> Record:
     """The record if it is as records must be; else a failed one, with what the worker reported wrongly."""
     try:
         return storable(record, "it")
