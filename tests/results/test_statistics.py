@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.results.samples import draw_runs, make_samples
+from tests.results.samples import draw_runs, make_record, make_samples
 
 from netdyno.results.record import Sample
-from netdyno.results.statistics import bootstrap, median_interval, rate
+from netdyno.results.statistics import Estimates, bootstrap, median_interval, quantiles, rate
 
 SECONDS = st.floats(1e-6, 1e3)
 RUNS = st.lists(st.lists(SECONDS, min_size=1, max_size=12), min_size=1, max_size=4)
@@ -123,3 +123,23 @@ def test_a_summary_is_quick_enough_to_make_on_reading() -> None:
 
 def _summary(runs: list[list[float]]):  # type: ignore[no-untyped-def]
     return bootstrap([make_samples(run) for run in runs], 32)
+
+
+@given(st.lists(SECONDS, min_size=1, max_size=80), st.lists(st.floats(0, 1), max_size=5))
+def test_quantiles_are_those_of_numpy_to_the_last_digit(values: list[float], shares: list[float]) -> None:
+    assert quantiles(sorted(values), shares) == np.quantile(values, shares).tolist()
+
+
+def test_a_figure_is_estimated_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    monkeypatch.setattr(
+        "netdyno.results.statistics.bootstrap", lambda _, per_step: asked.append(per_step) or (1.0, 1.0, 1.0)
+    )
+    figures = Estimates([make_record(host_peak_bytes=1 << 30)])
+    assert {"throughput", "memory"} <= set(figures)
+    assert figures["memory"].value == 1 << 30
+    assert not asked
+    assert figures["throughput"] is figures["throughput"]
+    assert asked == [32]
+    with pytest.raises(KeyError):
+        figures["thruput"]
