@@ -19,10 +19,10 @@ from netdyno.frameworks.spec import find_spec
 from netdyno.results.compare.pairs import Compared, compare_all
 from netdyno.results.compare.question import question_of
 from netdyno.results.compare.sides import find_sides
+from netdyno.results.exchange.selection import Selection
 from netdyno.results.proof import Proof
 from netdyno.results.record import Record
-from netdyno.results.result import Result, results_of
-from netdyno.results.selectors import select
+from netdyno.results.result import Result
 from netdyno.results.store import open_store
 from netdyno.runtime.observer import Observer, Step
 from netdyno.runtime.worker import Setup
@@ -103,14 +103,13 @@ def verify(network: str | Recipe, framework: str, store: str | None, given: Mapp
 def results(selector: str, store: str | None) -> list[Result]:
     """The newest result of every cell that matches."""
     with open_store(store_location(store), create=False) as opened:
-        found = results_of(opened.records())
-    return select(found, selector) if selector else found
+        return list(Selection(store=opened, selector=selector).results(whole=True))
 
 
 def compare(a: str, b: str, figure: str, store: str | None) -> list[Compared]:
     """Every two cells that differ only in what the selectors name."""
-    pairs = find_sides(a, b, store_location(store)).pairs
-    return compare_all(pairs, question_of((result for pair in pairs for result in pair), figure))
+    pairs = find_sides(a, b, store_location(store), figure).pairs
+    return compare_all(pairs, question_of((side for pair in pairs for side in pair), figure))
 
 
 def _name(network: str | Recipe, bench: Bench) -> str:

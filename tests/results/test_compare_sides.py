@@ -12,7 +12,7 @@ from netdyno.results.exchange.files import export_file, find_exporter
 from netdyno.results.exchange.selection import Selection
 from netdyno.results.record import Record
 from netdyno.results.result import results_of
-from netdyno.results.selectors import select, select_records
+from netdyno.results.selectors import select
 from netdyno.results.store import open_store
 
 ALPHA, BETA = make_cell(framework="alpha-1.0"), make_cell(framework="beta-2.0")
@@ -87,7 +87,8 @@ def test_a_series_that_was_continued_with_another_version_is_taken_apart() -> No
     runs = [run(ALPHA, number=n, versions={"numpy": v}) for n, v in ((1, "2.1"), (2, "2.1"), (3, "2.2"))]
     (part,) = select(results_of(runs), "version=numpy:2.1")
     assert [record.number for record in part.records] == [1, 2]
-    assert [record.number for record in select_records(runs, "version=numpy:2.2")] == [3]
+    (other,) = select(results_of(runs), "version=numpy:2.2")
+    assert [record.number for record in other.records] == [3]
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from msgspec.structs import fields, replace
 from tests.results.exports import exported, full_store, parsed, some_records
+from tests.results.samples import make_cell
 from tests.results.test_rows import RECORDS, TEXT
 
 from netdyno.results.exchange import lines
 from netdyno.results.exchange.check import Unexpected, checked
-from netdyno.results.exchange.lines import plain_of
+from netdyno.results.exchange.lines import encoded, plain_of, text_of
 from netdyno.results.record import Record
 
 FOLDER = Path(lines.__file__).parent
@@ -59,6 +60,14 @@ def test_a_record_comes_back_from_plain_data_exactly(record: Record) -> None:
     told = json.loads(json.dumps(plain_of(record), allow_nan=False))
     validator("record.schema.json").validate(told)
     assert repr(checked("record", told)) == repr(record)
+
+
+@given(record=SIMPLE)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_line_of_a_record_is_its_plain_data(record: Record) -> None:
+    many = replace(record, cost={**record.cost, "flops": 2**70})
+    for each in (record, many, replace(record, cell=make_cell(options={"hidden": 512}))):
+        assert text_of(each) == encoded(plain_of(each))
 
 
 WRONG: list[tuple[str, Any, str]] = [

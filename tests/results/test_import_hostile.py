@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from netdyno.results.exchange.files import EXPORTS
 from netdyno.results.exchange.merge import merge
 from netdyno.results.result import results_of, to_json
 from netdyno.results.store import Store, open_store
-from netdyno.results.utilisation import shares
+from netdyno.results.utilisation import measured_peak, shares
 
 MARKUP = "<script>globalThis.pwned=1</script><img src=x onerror=alert(1)>\u202e\U0001f600'\"&"
 VALUES: list[Any] = [
@@ -143,7 +144,10 @@ def show_everything(store: Store) -> None:
     """What was let in can be shown and exported again without a traceback."""
     records = store.records()
     results = results_of(records)
-    json.dumps([to_json(result) | {"utilisation": shares(result, records)} for result in results], allow_nan=False)
+    json.dumps(
+        [to_json(result) | {"utilisation": shares(result, partial(measured_peak, records))} for result in results],
+        allow_nan=False,
+    )
     assert results_tables(results)
     for name, _ in store.finished("here").items():
         assert "network=" in name

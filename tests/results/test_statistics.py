@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.results.samples import draw_runs, make_samples
+from tests.results.samples import draw_runs, make_record, make_samples
 
 from netdyno.results.record import Sample
-from netdyno.results.statistics import _bootstrap_speeds, _ends, _median, bootstrap, median_interval, quantile, rate
+from netdyno.results.statistics import Estimates, bootstrap, median_interval, quantiles, rate
 
 SECONDS = st.floats(1e-6, 1e3)
 RUNS = st.lists(st.lists(SECONDS, min_size=1, max_size=12), min_size=1, max_size=4)
@@ -55,14 +55,6 @@ def test_the_median_interval_holds_the_median_in_95_of_100_cases() -> None:
 def test_the_headline_is_the_mean_of_the_runs_medians() -> None:
     runs = [make_samples([1.0] * 7), make_samples([0.5] * 7 + [9.0])]
     assert bootstrap(runs, 10)[0] == pytest.approx((10 + 20) / 2)
-
-
-@given(RUNS)
-def test_the_ends_are_numpys_quantiles_digit_by_digit(runs: list[list[float]]) -> None:
-    means = _bootstrap_speeds([np.sort(run) for run in runs]).mean(axis=0)
-    assert _ends(means) == tuple(np.quantile(means, (0.025, 0.975)))
-    assert [_median(np.sort(run)) for run in runs] == [np.median(run) for run in runs]
-    assert [quantile(sorted(run), 0.95) for run in runs] == [np.percentile(run, 95) for run in runs]
 
 
 @given(RUNS, st.randoms())
@@ -131,3 +123,23 @@ def test_a_summary_is_quick_enough_to_make_on_reading() -> None:
 
 def _summary(runs: list[list[float]]):  # type: ignore[no-untyped-def]
     return bootstrap([make_samples(run) for run in runs], 32)
+
+
+@given(st.lists(SECONDS, min_size=1, max_size=80), st.lists(st.floats(0, 1), max_size=5))
+def test_quantiles_are_those_of_numpy_to_the_last_digit(values: list[float], shares: list[float]) -> None:
+    assert quantiles(sorted(values), shares) == np.quantile(values, shares).tolist()
+
+
+def test_a_figure_is_estimated_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    monkeypatch.setattr(
+        "netdyno.results.statistics.bootstrap", lambda _, per_step: asked.append(per_step) or (1.0, 1.0, 1.0)
+    )
+    figures = Estimates([make_record(host_peak_bytes=1 << 30)])
+    assert {"throughput", "memory"} <= set(figures)
+    assert figures["memory"].value == 1 << 30
+    assert not asked
+    assert figures["throughput"] is figures["throughput"]
+    assert asked == [32]
+    with pytest.raises(KeyError):
+        figures["thruput"]

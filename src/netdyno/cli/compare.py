@@ -10,17 +10,16 @@ from msgspec import to_builtins
 from netdyno.cli.command import one_command
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError, unknown
-from netdyno.report.figures import run_values
 from netdyno.report.terminal.comparisons import Shown, comparison_parts
 from netdyno.report.terminal.console import data_console, print_json, talk_console
 from netdyno.report.terminal.pull_request import comparison_markdown
 from netdyno.results.compare.pairs import Compared, compare_all, find_smaller, overall
 from netdyno.results.compare.question import question_of
+from netdyno.results.compare.side import Side
 from netdyno.results.compare.sides import Sides, find_sides
-from netdyno.results.result import Result
 
 FORMATS = ("table", "markdown")
-Side = Annotated[
+SideArgument = Annotated[
     str, typer.Argument(metavar="SIDE", help="FIELD=VALUE,… such as execution=eager or revision=1a2b3c4; or a store.")
 ]
 FigureOption = Annotated[
@@ -36,8 +35,8 @@ FormatOption = Annotated[str, typer.Option("--format", help="table or markdown."
 
 def compare(
     context: typer.Context,
-    a: Side,
-    b: Side,
+    a: SideArgument,
+    b: SideArgument,
     figure: FigureOption = "",
     margin: MarginOption = "1%",
     fail_on_slower: SlowerOption = None,
@@ -49,8 +48,9 @@ def compare(
         raise unknown("format", format, FORMATS)
     equal = _share("--margin", margin)
     allowed = None if fail_on_slower is None else _share("--fail-on-slower", fail_on_slower)
-    found = find_sides(a, b, store_location(context))
-    question = question_of((result for pair in found.pairs for result in pair), figure, equal)
+    details = json or format != "table"
+    found = find_sides(a, b, store_location(context), figure, details=details)
+    question = question_of((side for pair in found.pairs for side in pair), figure, equal)
     if allowed is not None and not question.is_rate:
         raise NetdynoError(f"--fail-on-slower: expected a figure that is a rate, received {question.figure}.")
     compared = compare_all(found.pairs, question)
@@ -96,19 +96,18 @@ def _as_json(shown: Shown) -> dict[str, Any]:
         "figure": shown.question.figure,
         "unit": shown.question.unit,
         "margin": shown.question.margin,
-        "comparisons": [_one_as_json(one, shown) for one in shown.compared],
+        "comparisons": [_one_as_json(one) for one in shown.compared],
         "overall": None if whole is None else {**asdict(whole.comparison), "cells": whole.cells},
     }
 
 
-def _one_as_json(one: Compared, shown: Shown) -> dict[str, Any]:
-    return {"a": _side_as_json(one.a, shown), "b": _side_as_json(one.b, shown), **asdict(one.comparison)}
+def _one_as_json(one: Compared) -> dict[str, Any]:
+    return {"a": _side_as_json(one.a), "b": _side_as_json(one.b), **asdict(one.comparison)}
 
 
-def _side_as_json(result: Result, shown: Shown) -> dict[str, Any]:
-    own = {"machine": result.machine, "series": result.series, "verdict": result.verdict}
-    figure = to_builtins(result.figures.get(shown.question.figure))
-    return {**result.cell.as_dict(), **own, "figure": figure, "runs": run_values(result, shown.question.figure)}
+def _side_as_json(side: Side) -> dict[str, Any]:
+    own = {"machine": side.machine, "series": side.series, "verdict": side.verdict}
+    return {**side.cell.as_dict(), **own, "figure": to_builtins(side.estimate), "runs": list(side.values)}
 
 
 app = one_command(

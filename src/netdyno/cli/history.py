@@ -1,6 +1,8 @@
 """`netdyno history SELECTOR`: how cells went over time, and what changed where they stepped."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
@@ -8,12 +10,13 @@ from msgspec import to_builtins
 
 from netdyno.cli.command import one_command
 from netdyno.cli.options import JsonOption, store_location
-from netdyno.report.terminal.console import data_console, print_json
+from netdyno.report.terminal.console import data_console, print_json_list
 from netdyno.report.terminal.histories import history_parts, said
-from netdyno.results.compare.sides import read_store
-from netdyno.results.history.series import History, Turn, histories, started_at
+from netdyno.results.exchange.selection import Selection
+from netdyno.results.history.series import History, Turn, histories_of, started_at
 from netdyno.results.result import Result
-from netdyno.results.selectors import matching, parsed
+from netdyno.results.selectors import parsed
+from netdyno.results.store import open_store
 
 RECORDED = ("versions", "netdyno_version", "worker_hash", "graph_digest")
 
@@ -28,13 +31,23 @@ def history(
 ) -> None:
     """Show every series of the cells, the steps in a figure, and what was recorded differently there."""
     parsed(selector)
-    found = histories(matching(read_store(store_location(context)), selector), figure)
-    if json:
-        print_json([_as_json(one) for one in found])
-        return
-    for place, one in enumerate(found):
-        for part in ["", *history_parts(one)] if place else history_parts(one):
-            data_console().print(part)
+    with open_store(store_location(context), create=False) as store:
+        selection = Selection(store=store, selector=selector, every_series=True)
+        found = histories_of(selection.results(), figure)
+        if json:
+            print_json_list(map(_as_json, _some(found, selection)))
+            return
+        for place, one in enumerate(_some(found, selection)):
+            for part in ["", *history_parts(one)] if place else history_parts(one):
+                data_console().print(part)
+
+
+def _some(found: Iterator[History], selection: Selection) -> Iterator[History]:
+    """The histories, of which there must be one."""
+    first = next(found, None)
+    if first is None:
+        raise selection.nothing()
+    return chain([first], found)
 
 
 def _as_json(one: History) -> dict[str, Any]:

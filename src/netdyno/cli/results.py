@@ -3,7 +3,9 @@
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,18 +17,17 @@ from netdyno.cli.command import several_commands
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError
 from netdyno.report.figures import LEARN
+from netdyno.report.terminal.console import MOST_ROWS, data_console, print_json_list, say, talk_console
 from netdyno.report.terminal.console import PlainStatus as Status
-from netdyno.report.terminal.console import data_console, print_json, say, talk_console
 from netdyno.report.terminal.learning import learning_tables
 from netdyno.report.terminal.tables import results_tables
 from netdyno.results.exchange.files import EXPORTS, Exporter, export_file, find_exporter, format_of
 from netdyno.results.exchange.files import export as export_to
 from netdyno.results.exchange.merge import Merged, merge
 from netdyno.results.exchange.selection import Selection
-from netdyno.results.result import Result, results_of, to_json
-from netdyno.results.selectors import select
+from netdyno.results.result import Result, to_json
 from netdyno.results.store import open_store
-from netdyno.results.utilisation import shares
+from netdyno.results.utilisation import StoredPeaks, shares
 
 SHOW = "show"
 LONG_S = 2.0  # before anything is said of how it goes
@@ -62,19 +63,17 @@ def results(
 ) -> None:
     """Show each cell's speed with its 95 % interval, or why there is none."""
     with open_store(store_location(context), create=False) as store:
-        records = store.records()
-    found = results_of(records, every_series=every_series)
-    if selector:
-        found = select(found, selector)
-    if json:
-        print_json([to_json(result) | {"utilisation": shares(result, records)} for result in found])
-    elif found:
-        for part in _tables(found):
-            data_console().print(part)
-    elif selector:
-        raise NetdynoError(f"no result matches '{selector}'.", hint="See all of them: netdyno results")
-    else:
-        talk_console().print("Nothing has been measured yet. Start with: netdyno run")
+        selection = Selection(store=store, selector=selector, every_series=every_series)
+        if json:
+            peaks = StoredPeaks(store)
+            with _until_nobody_reads():
+                print_json_list(to_json(each) | {"utilisation": shares(each, peaks)} for each in selection.results())
+        elif found := list(islice(selection.results(), MOST_ROWS + 1)):
+            _show(found, selection)
+        elif selector:
+            raise selection.nothing()
+        else:
+            talk_console().print("Nothing has been measured yet. Start with: netdyno run")
 
 
 @app.command("export")
@@ -114,6 +113,17 @@ def import_files(
     with open_store(store_location(context)) as store, Following("importing", "parts read") as follow:
         merged = merge(store, files, follow.count)
     say(_told(merged))
+
+
+def _show(found: Sequence[Result], selection: Selection) -> None:
+    """As tables, up to a number of results."""
+    for part in _tables(found[:MOST_ROWS]):
+        data_console().print(part)
+    if len(found) > MOST_ROWS:
+        talk_console().print(
+            f"Shown: the first {MOST_ROWS:,} of {selection.count():,} results. A selector such as network=lenet "
+            "shows fewer; --json and `netdyno results export` have all of them."
+        )
 
 
 def _tables(found: Sequence[Result]) -> list[RenderableType]:
@@ -156,13 +166,21 @@ class Following:
 
 
 def _to_stdout(selection: Selection, exporter: Exporter) -> int:
-    try:
+    with _until_nobody_reads():
         count = export_to(selection, exporter, sys.stdout.buffer)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:  # whoever read has enough; what is left in the buffer goes nowhere
+    return count
+
+
+@contextmanager
+def _until_nobody_reads() -> Iterator[None]:
+    """Ends the command where whoever reads its output has enough; what is left in the buffer goes nowhere."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
-    return count
 
 
 def _told(merged: Merged) -> str:

@@ -1,7 +1,7 @@
 """What a cell's runs come to: its figures with their intervals, and a verdict on how far to trust them."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
@@ -10,7 +10,7 @@ import msgspec
 from netdyno.results.cell import Cell
 from netdyno.results.figure import Estimate
 from netdyno.results.record import MEASURED, Record
-from netdyno.results.statistics import FEWEST, estimates, quantile, rate
+from netdyno.results.statistics import FEWEST, Estimates, quantiles, rate
 
 STEADY = "steady"
 NOT_MEASURED = "not measured"
@@ -33,16 +33,15 @@ class Result:
     verdict: str
     reason: str  # why the last unmeasured run has no measurement
     records: tuple[Record, ...]
+    measured: tuple[Record, ...] = field(init=False, repr=False, compare=False)  # the runs that figures come from
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "measured", tuple(record for record in self.records if record.is_measured))
 
     @property
     def head(self) -> Estimate | None:
         """The main figure."""
         return self.figures.get(self.headline)
-
-    @property
-    def measured(self) -> tuple[Record, ...]:
-        """The runs that the figures come from."""
-        return tuple(record for record in self.records if record.is_measured)
 
     @property
     def reached(self) -> int:
@@ -54,7 +53,7 @@ class Result:
         """The mean over the runs of whatever was read in all of them."""
         names = [run.readings for run in self.measured]
         common = [name for name in names[0] if all(name in others for others in names)] if names else []
-        return {name: fmean(run.readings[name] for run in self.measured) for name in common}
+        return {name: fmean([run.readings[name] for run in self.measured]) for name in common}
 
     @property
     def absent(self) -> dict[str, str]:
@@ -64,8 +63,9 @@ class Result:
     @property
     def step_s(self) -> dict[str, float]:
         """Percentiles of the blocks' seconds per step, over all runs."""
-        seconds = sorted(sample.seconds_per_step for run in self.measured for sample in run.samples)
-        return {f"p{percent}": quantile(seconds, percent / 100) for percent in PERCENTILES} if seconds else {}
+        seconds = sorted([sample.seconds / sample.steps for run in self.measured for sample in run.samples])
+        found = quantiles(seconds, [percent / 100 for percent in PERCENTILES]) if seconds else ()
+        return {f"p{percent}": value for percent, value in zip(PERCENTILES, found, strict=False)}
 
     @property
     def host_peak_bytes(self) -> float | None:
@@ -118,7 +118,7 @@ def _result(records: Sequence[Record]) -> Result:
         machine=last.machine,
         series=last.series,
         headline=(measured or records)[-1].headline,
-        figures=estimates(measured),
+        figures=Estimates(measured),
         runs=len(measured),
         outcome=_outcome(measured) or last.outcome,
         verdict=_verdict(records, measured),

@@ -1,7 +1,10 @@
 """Which runs a selector such as `network=lenet,batch=32` or `revision=1a2b3c4` names."""
 
+import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import lru_cache
+from typing import Any
 
 from netdyno.errors import NetdynoError, unknown
 from netdyno.results.cell import CHOICES, COUNTS, FIELDS
@@ -11,6 +14,8 @@ from netdyno.results.result import Result, newest_of, results_of
 PROVENANCE = ("version", "netdyno", "revision")
 SELECTABLE = (*FIELDS, "series", "machine", *PROVENANCE)
 WHOLE_NUMBERS = (*COUNTS, "series")
+READ_FROM_RECORDS = ("options", "version", "revision")  # no column has them as a selector spells them
+COLUMNS = {"netdyno": "netdyno_version", "version": "versions", "revision": "environment"}
 SHORTEST_REVISION = 4  # as git itself has it
 Wanted = Mapping[str, str | int]
 
@@ -29,25 +34,20 @@ def select(results: Iterable[Result], selector: str) -> list[Result]:
     return [result for result in chosen if result.series == newest[result.cell, result.machine]]
 
 
-def select_records(records: Collection[Record], selector: str) -> list[Record]:
-    """The runs that a selector names, likewise."""
-    chosen = matching(records, selector)
-    return chosen if "series" in parsed(selector) else newest_series(chosen)
-
-
-def matching(records: Collection[Record], selector: str) -> list[Record]:
-    """The runs that a selector names, of every series; for a name that no run has, the error names the nearest."""
-    wanted = parsed(selector)
-    chosen = [record for record in records if _matches(record, wanted)]
-    if not chosen:
-        raise _nothing(records, selector, wanted)
-    return chosen
-
-
 def newest_series(records: Collection[Record]) -> list[Record]:
     """The runs of the newest series of each cell and machine."""
     newest = newest_of((record.cell, record.machine, record.series, [record]) for record in records)
     return [record for record in records if record.series == newest[record.cell, record.machine]]
+
+
+def columns_of(wanted: Wanted) -> dict[str, str | int]:
+    """The part of a selector that a database can answer: columns of runs with their values."""
+    return {COLUMNS.get(name, name): value for name, value in wanted.items() if name not in READ_FROM_RECORDS}
+
+
+def beyond_columns(wanted: Wanted) -> Wanted:
+    """The rest, for which each record is read."""
+    return {name: value for name, value in wanted.items() if name in READ_FROM_RECORDS}
 
 
 def fields_of(selector: str) -> frozenset[str]:
@@ -85,25 +85,49 @@ def _checked(name: str, value: str) -> str | int:
     return int(value)
 
 
+def matches(record: Record, wanted: Wanted) -> bool:
+    """Whether a run is as a selector says."""
+    return all(_has(_held(record, name), name, value) for name, value in wanted.items())
+
+
+def nothing_named(selector: str, held: Callable[[str], Iterable[Any]]) -> NetdynoError:
+    """Why no run matches: the first field that no run at all has with that value, else that they do not occur
+    together. `held` gives the different values of a column of all runs."""
+    for name, value in parsed(selector).items():
+        known, is_known = set[str](), False
+        for one in held(COLUMNS.get(name, name)):
+            known.update(text for text in _texts(one, name) if text)
+            is_known = is_known or _has(one, name, value)
+        if not known:
+            return NetdynoError(f"no run has a {name}: received '{selector}'.")
+        if not is_known:
+            return unknown(name, str(value), known)
+    return NetdynoError(f"no run matches '{selector}'.", hint="See what there is: netdyno results")
+
+
 def _part(result: Result, wanted: Wanted) -> list[Result]:
     """What a selector leaves of a result: all, a part of its runs, or nothing."""
-    chosen = [record for record in result.records if _matches(record, wanted)]
+    chosen = [record for record in result.records if matches(record, wanted)]
     return [result] if len(chosen) == len(result.records) else results_of(chosen)
 
 
-def _matches(record: Record, wanted: Wanted) -> bool:
-    return all(_has(record, name, value) for name, value in wanted.items())
+def _held(record: Record, name: str) -> Any:
+    """What a record holds in the column of that field."""
+    column = COLUMNS.get(name, name)
+    if name == "options":
+        return record.cell.columns()["options"]
+    return getattr(record.cell if column in FIELDS else record, column)
 
 
-def _has(record: Record, name: str, value: str | int) -> bool:
+def _has(held: Any, name: str, value: str | int) -> bool:
     if name == "version":
         library, _, version = str(value).partition(":")
-        return _starts(record.versions.get(library, ""), version)
-    if name == "netdyno":
-        return record.netdyno_version == value
+        return _starts(_entries(held).get(library, ""), version)
     if name == "revision":
-        return str(record.environment.get("revision", "")).startswith(str(value))
-    return bool(_field(record, name) == value)
+        return str(_entries(held).get("revision", "")).startswith(str(value))
+    if name == "options":
+        return _options(held) == value
+    return bool(held == value)
 
 
 def _starts(version: str, start: str) -> bool:
@@ -111,31 +135,21 @@ def _starts(version: str, start: str) -> bool:
     return version.startswith(start) and not version[len(start) : len(start) + 1].isdigit()
 
 
-def _nothing(records: Collection[Record], selector: str, wanted: Wanted) -> NetdynoError:
-    """The first field that no run at all has with that value, else that they do not occur together."""
-    for name, value in wanted.items():
-        known = sorted({text for record in records for text in _values(record, name) if text})
-        if known and not any(_has(record, name, value) for record in records):
-            return unknown(name, str(value), known)
-        if not known:
-            return NetdynoError(f"no run has a {name}: received '{selector}'.")
-    return NetdynoError(f"no run matches '{selector}'.", hint="See what there is: netdyno results")
-
-
-def _values(record: Record, name: str) -> list[str]:
-    """What a selector could have said of the run."""
+def _texts(held: Any, name: str) -> list[str]:
+    """How a selector could have named what a column holds."""
     if name == "version":
-        return [f"{library}:{version}" for library, version in record.versions.items()]
-    if name == "netdyno":
-        return [record.netdyno_version]
+        return [f"{library}:{version}" for library, version in _entries(held).items()]
     if name == "revision":
-        return [str(record.environment.get("revision", ""))]
-    return [str(_field(record, name))]
+        return [str(_entries(held).get("revision", ""))]
+    return [_options(held) if name == "options" else str(held)]
 
 
-def _field(record: Record, name: str) -> str | int:
-    """Of the run or its cell; options as `hidden:512`."""
-    if name == "options":
-        return record.cell.options_text()
-    value: str | int = getattr(record if name in ("series", "machine") else record.cell, name)
-    return value
+def _entries(held: Any) -> Mapping[str, Any]:
+    """None of what is no mapping, as in a row that was damaged."""
+    return held if isinstance(held, Mapping) else {}
+
+
+@lru_cache(maxsize=1000)
+def _options(text: str) -> str:
+    """Options as a selector spells them, `hidden:512`; the column holds JSON."""
+    return ",".join(f"{name}:{value}" for name, value in sorted(json.loads(text).items()))

@@ -3,10 +3,10 @@
 Everything is derived from raw samples and figures on reading; nothing here is stored.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from math import comb, floor, sqrt
-from statistics import fmean
+from statistics import fmean, median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,22 +16,60 @@ from netdyno.results.record import Record, Sample
 
 FEWEST = 6  # blocks of which the smallest and largest hold the median with 95 %
 RESAMPLES = 2000
-TAILS = (0.025, 0.975)  # where a 95 % interval ends
 SEED = 20260
+_SHARES = (0.025, 0.975)  # between them are 95 % of the resamples
+_ENDS = sorted({floor((RESAMPLES - 1) * share) + more for share in _SHARES for more in (0, 1)})
 EXACT_UP_TO = 1000  # blocks; beyond, the binomial is normal to all digits that matter
 
 
-def estimates(runs: Sequence[Record]) -> dict[str, Estimate]:
-    """Every figure that some of the measured runs have, in the order of the first that has it."""
-    names = dict.fromkeys(name for run in runs for name in run.figures)
-    return {name: _estimate(name, [run for run in runs if name in run.figures]) for name in names}
+class Estimates(Mapping[str, Estimate]):
+    """Every figure that some of the measured runs have, in the order of the first that has it.
+
+    Each is estimated when it is first asked for: many readers need one of them, or only a verdict.
+    """
+
+    __slots__ = ("_known", "_runs")
+
+    def __init__(self, runs: Sequence[Record]) -> None:
+        self._runs = runs
+        self._known: dict[str, Estimate | None] = {name: None for run in runs for name in run.figures}
+
+    def __getitem__(self, name: str) -> Estimate:
+        found = self._known[name]
+        if found is None:
+            found = self._known[name] = _estimate(name, [run for run in self._runs if name in run.figures])
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+def quantiles(ordered: Sequence[float] | NDArray[np.float64], shares: Sequence[float]) -> list[float]:
+    """Of values in order (at least where the quantiles lie), between neighbours linearly: what numpy gives, to the
+    last digit, without the time it takes to prepare for anything else."""
+    found = []
+    for place in ((len(ordered) - 1) * share for share in shares):
+        below = floor(place)
+        low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
+        part = place - below
+        found.append(float(low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)))
+    return found
 
 
 def rate(samples: Sequence[Sample], per_step: float = 1.0) -> float:
     """Items per second at the median block: one page fault should not change a ranking."""
     if not samples:
         raise ValueError("a rate needs at least one sample")
-    return per_step / _median(sorted(sample.seconds / sample.steps for sample in samples))
+    return per_step / median([sample.seconds / sample.steps for sample in samples])
 
 
 def value_of(figure: Figure, run: Record) -> float:
@@ -47,21 +85,22 @@ def median_interval(samples: Sequence[Sample]) -> tuple[float, float] | None:
     count = len(samples)
     if count < FEWEST:
         return None
-    ordered = np.sort(_seconds_per_step(samples))
+    ordered = _ordered(samples)
     rank = _rank(count)
-    return float(ordered[rank - 1]), float(ordered[count - rank])
+    return ordered[rank - 1], ordered[count - rank]
 
 
 def bootstrap(runs: Sequence[Sequence[Sample]], per_step: float) -> tuple[float, float, float]:
     """The mean of the runs' rates at their medians, and its 95 % interval: a bootstrap over runs and, in them, over
     blocks."""
     # Sorted, so that the order in which runs were made cannot change a digit.
-    blocks = sorted((np.sort(_seconds_per_step(run)) for run in runs), key=lambda run: run.tolist())
-    speed = float(np.mean([1 / _median(run) for run in blocks]))
-    low, high = _ends(_bootstrap_speeds(blocks).mean(axis=0))
+    blocks = sorted(_ordered(run) for run in runs)
+    medians = np.array([(run[(len(run) - 1) // 2] + run[len(run) // 2]) / 2 for run in blocks])
+    means = _bootstrap_speeds(blocks).mean(axis=1)
+    low, high = quantiles(np.partition(means, _ENDS), _SHARES)
+    speed = float(np.mean(1 / medians))
     # A bootstrap of few, uneven blocks may miss its own middle.
-    low, high = min(low, speed), max(high, speed)
-    return per_step * speed, per_step * low, per_step * high
+    return per_step * speed, per_step * min(low, speed), per_step * max(high, speed)
 
 
 def _estimate(name: str, runs: Sequence[Record]) -> Estimate:
@@ -76,31 +115,11 @@ def _estimate(name: str, runs: Sequence[Record]) -> Estimate:
     return Estimate(value=value, low=low, high=high, unit=figure.unit, better=figure.better)
 
 
-def quantile(ordered: Sequence[float] | NDArray[np.float64], share: float) -> float:
-    """NumPy's of values that are sorted already, digit for digit and without its overhead: a report takes a hundred
-    thousand."""
-    place = share * (len(ordered) - 1)
-    first = floor(place)
-    below, above, part = float(ordered[first]), float(ordered[min(first + 1, len(ordered) - 1)]), place - first
-    return above - (above - below) * (1 - part) if part >= 0.5 else below + (above - below) * part
-
-
-def _median(ordered: Sequence[float] | NDArray[np.float64]) -> float:
-    count = len(ordered)
-    return float(ordered[(count - 1) // 2] + ordered[count // 2]) / 2
-
-
-def _ends(means: NDArray[np.float64]) -> tuple[float, float]:
-    """The quantiles at 2.5 and 97.5 %; only what is around them needs its place."""
-    places = [floor(share * (len(means) - 1)) + more for share in TAILS for more in (0, 1)]
-    ordered = np.partition(means, places)
-    return quantile(ordered, TAILS[0]), quantile(ordered, TAILS[1])
-
-
-def _seconds_per_step(samples: Sequence[Sample]) -> NDArray[np.float64]:
+def _ordered(samples: Sequence[Sample]) -> list[float]:
+    """Seconds per step, the shortest first."""
     if not samples:
         raise ValueError("a rate needs at least one sample")
-    return np.array([sample.seconds / sample.steps for sample in samples])
+    return sorted([sample.seconds / sample.steps for sample in samples])
 
 
 @cache
@@ -114,12 +133,12 @@ def _rank(count: int) -> int:
     return rank
 
 
-def _bootstrap_speeds(blocks: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Steps per second of resampled runs, one column a resample."""
-    counts, order = _chosen(len(blocks))
-    medians = [_resampled_medians(run, counts[index], index) for index, run in enumerate(blocks)]
-    speeds: NDArray[np.float64] = (1 / np.concatenate(medians))[order]
-    return speeds
+def _bootstrap_speeds(blocks: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    """Steps per second of resampled runs, one row a resample."""
+    speeds = np.empty(RESAMPLES * len(blocks))
+    for index, (ordered, places) in enumerate(zip(blocks, _chosen(len(blocks)), strict=True)):
+        speeds[places] = 1 / _resampled_medians(np.array(ordered), len(places), index)
+    return speeds.reshape(RESAMPLES, len(blocks))
 
 
 def _resampled_medians(ordered: NDArray[np.float64], count: int, index: int) -> NDArray[np.float64]:
@@ -130,14 +149,10 @@ def _resampled_medians(ordered: NDArray[np.float64], count: int, index: int) -> 
 
 
 @cache
-def _chosen(runs: int) -> tuple[list[int], NDArray[np.intp]]:
-    """How often each run is chosen, and where its resamples go: the same draws for every result, as the seed is."""
+def _chosen(runs: int) -> list[NDArray[np.intp]]:
+    """Where each run is chosen, row after row: the same draws for every result, as the seed is the same."""
     chosen = np.random.default_rng(SEED).integers(runs, size=(RESAMPLES, runs))
-    counts = [int(np.count_nonzero(chosen == index)) for index in range(runs)]
-    order = np.empty(chosen.shape, dtype=np.intp)
-    for index, start in enumerate(np.cumsum([0, *counts[:-1]])):
-        order[chosen == index] = start + np.arange(counts[index])
-    return counts, np.ascontiguousarray(order.T)
+    return [np.flatnonzero(chosen == index) for index in range(runs)]
 
 
 @lru_cache(maxsize=1024)

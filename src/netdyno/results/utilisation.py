@@ -1,12 +1,14 @@
 """How much of a device a run used: the FLOP/s of its model over what the device can do at most."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 
 from netdyno.results.record import Record
 from netdyno.results.result import Result
 from netdyno.results.statistics import rate
+from netdyno.results.store import Store
+from netdyno.results.store.bulk import runs_by_cell
 
 PEAK_NETWORK = "matmul"  # of the zoo: almost nothing but matrix products
 TERA = 1e12
@@ -110,12 +112,28 @@ def measured_peak(records: Iterable[Record], like: Record) -> float | None:
     return max((speed for speed in speeds if speed is not None), default=None)
 
 
-def shares(result: Result, records: Iterable[Record]) -> dict[str, float | None]:
-    """What a result's last run made of its device, for `--json`; `records` may hold runs that show the peak."""
+class StoredPeaks:
+    """The measured peaks of a store, each queried once: of a machine, device and precision."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._found: dict[tuple[str, str, str], float | None] = {}
+
+    def __call__(self, like: Record) -> float | None:
+        where = _where(like)
+        if where not in self._found:
+            columns = dict(zip(("machine", "device", "precision"), where, strict=True))
+            runs = runs_by_cell(self._store, where={"network": PEAK_NETWORK, **columns}, whole=False)
+            self._found[where] = measured_peak(runs, like)
+        return self._found[where]
+
+
+def shares(result: Result, peak_of: Callable[[Record], float | None]) -> dict[str, float | None]:
+    """What a result's last run made of its device, for `--json`; `peak_of` gives the measured peak there."""
     if not result.measured:
         return dict.fromkeys(("flops_per_s", "of_nominal", "of_measured"))
     record = result.measured[-1]
-    found = utilisation(record, nominal_peak(record), measured_peak(records, record))
+    found = utilisation(record, nominal_peak(record), peak_of(record))
     return dict.fromkeys(("flops_per_s", "of_nominal", "of_measured")) if found is None else asdict(found)
 
 

@@ -5,6 +5,7 @@ import pytest
 from rich.console import Console
 from tests.results.samples import draw_runs, make_cell, make_result
 
+from netdyno.report.terminal import comparisons
 from netdyno.report.terminal.comparisons import Shown, comparison_parts, summary
 from netdyno.report.terminal.pull_request import comparison_markdown
 from netdyno.results.compare.pairs import compare_all, overall
@@ -115,3 +116,18 @@ def test_nothing_in_a_name_becomes_markup_in_markdown() -> None:
     for mark in ("<script", "](", "@all", "a|b", "`", "\n# h"):
         assert mark not in text
     assert text.count("</details>") == 1
+
+
+def test_a_long_table_says_how_many_pairs_it_leaves_out(five: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparisons, "MOST_ROWS", 4)
+    text = printed(five)
+    assert text.count("/mnist") == 4
+    assert "Shown: the first 4 of 5; --json has all of them." in text
+    assert "B against A in 5 comparisons" in text
+    monkeypatch.setattr(comparisons, "MOST_ROWS", 5)
+    assert "Shown" not in printed(five)
+
+
+def test_the_end_of_an_interval_that_is_far_out_has_few_digits() -> None:
+    assert comparisons.interval_of(0.0, 1e304) == "−100.00 … +1e+306 %"
+    assert comparisons.interval_of(0.5, 2.0) == "−50.00 … +100.00 %"

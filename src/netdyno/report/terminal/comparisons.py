@@ -8,8 +8,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from netdyno.report.figures import run_values
 from netdyno.report.names import short_name
+from netdyno.report.terminal.console import MOST_ROWS
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.terminal.tables import new_table
 from netdyno.report.vocabulary import display_unit
@@ -17,11 +17,13 @@ from netdyno.results.cell import FIELDS
 from netdyno.results.compare.family import CANNOT_TELL, EQUAL, Comparison
 from netdyno.results.compare.pairs import Compared, Overall
 from netdyno.results.compare.question import Question
-from netdyno.results.result import NOT_MEASURED, STEADY, Result
+from netdyno.results.compare.side import Side
+from netdyno.results.result import NOT_MEASURED, STEADY
 from netdyno.results.words import number
 from netdyno.text import one_line
 
 CELL_WIDTH = 38
+FAR_PERCENT = 1e6
 LABELLED = ("framework", "device", "precision", "execution", "data", "threads", "ranks", "strategy", "machine")
 
 
@@ -41,7 +43,9 @@ def comparison_parts(shown: Shown) -> list[RenderableType]:
     heads = [Text(f"{side}: {one_line(text)}", overflow="fold") for side, text in (("A", shown.a), ("B", shown.b))]
     notes = Footnotes()
     table = _table(shown, notes)
-    return [*heads, "", table, "", Text(summary(shown)), *([notes.lines()] if notes.lines() else [])]
+    count = len(shown.compared)
+    cut = [Text(f"Shown: the first {MOST_ROWS:,} of {count:,}; --json has all of them.")] if count > MOST_ROWS else []
+    return [*heads, "", table, *cut, "", Text(summary(shown)), *([notes.lines()] if notes.lines() else [])]
 
 
 def summary(shown: Shown) -> str:
@@ -96,12 +100,11 @@ def figure_texts(one: Compared, shown: Shown, notes: Footnotes) -> list[Text]:
     return [*(_marked(result, shown, notes) for result in (one.a, one.b)), *map(Text, texts)]
 
 
-def figure(result: Result, shown: Shown) -> str:
+def figure(side: Side, shown: Shown) -> str:
     """The mean of the runs' figures, in a unit that people read."""
-    values = run_values(result, shown.question.figure)
-    if not values:
+    if not side.values:
         return "–"
-    mean = sum(values) / len(values)
+    mean = sum(side.values) / len(side.values)
     _, scale = display_unit(shown.question.unit)
     return number(mean) if scale == 1 else f"{scale * mean:,.1f}"
 
@@ -125,7 +128,12 @@ def interval(comparison: Comparison) -> str:
 
 def interval_of(low: float, high: float) -> str:
     """Two ratios in percent."""
-    return " … ".join(f"{100 * (end - 1):+.2f}".replace("-", "−") for end in (low, high)) + " %"
+    return " … ".join(_percent(100 * (end - 1)) for end in (low, high)) + " %"
+
+
+def _percent(value: float) -> str:
+    """An end far out, as of a single run among many, in few digits."""
+    return (f"{value:+.2f}" if value < FAR_PERCENT else f"{value:+.0e}").replace("-", "−")
 
 
 def verdict(comparison: Comparison, shown: Shown) -> str:
@@ -138,10 +146,10 @@ def verdict(comparison: Comparison, shown: Shown) -> str:
     return f"{comparison.verdict}, under {margin(shown)}" if is_small else comparison.verdict
 
 
-def _marked(result: Result, shown: Shown, notes: Footnotes) -> Text:
-    if result.verdict in (STEADY, NOT_MEASURED):
-        return Text(figure(result, shown))
-    return notes.mark(figure(result, shown), one_line(result.verdict), "")
+def _marked(side: Side, shown: Shown, notes: Footnotes) -> Text:
+    if side.verdict in (STEADY, NOT_MEASURED):
+        return Text(figure(side, shown))
+    return notes.mark(figure(side, shown), one_line(side.verdict), "")
 
 
 def _table(shown: Shown, notes: Footnotes) -> Table:
@@ -151,7 +159,7 @@ def _table(shown: Shown, notes: Footnotes) -> Table:
     table = new_table("network", *(("A", "B") if is_sided else ()), *figures, "B is", right=figures)
     for column in table.columns[: 3 if is_sided else 1]:
         column.no_wrap, column.max_width = False, CELL_WIDTH
-    for one in shown.compared:
+    for one in shown.compared[:MOST_ROWS]:
         names = [layout.label(one), *(layout.difference(one) if is_sided else ())]
         texts = figure_texts(one, shown, notes)
         table.add_row(*map(Text, names), *texts, _coloured(one.comparison, shown))
@@ -172,5 +180,5 @@ def _overall(shown: Shown) -> str:
     return f"Geometric mean of {whole.cells}: {ratio}, {verdict(whole.comparison, shown)}."
 
 
-def _value(result: Result, name: str) -> str:
-    return str(getattr(result if name == "machine" else result.cell, name))
+def _value(side: Side, name: str) -> str:
+    return str(getattr(side if name == "machine" else side.cell, name))

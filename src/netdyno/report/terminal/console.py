@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.status import Status
@@ -14,6 +15,8 @@ from rich.text import Text
 from netdyno.text import harmless, one_line, shortened
 
 WIDTH = 100  # of a table that goes to a file or a pipe
+MOST_ROWS = 2000  # of a table: nobody reads more, and more would take seconds to lay out
+NEW_LINE = "\n"  # inside a text of JSON it is escaped
 NARROWEST = 80  # a narrower terminal wraps lines, so that no digit is cut
 LONGEST_ERROR = 1500  # characters
 
@@ -55,7 +58,16 @@ def talk_console() -> Console:
 
 def print_json(data: Any) -> None:
     """Strict JSON on stdout."""
-    sys.stdout.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
+    sys.stdout.write(_indented(data) + "\n")
+
+
+def print_json_list(elements: Iterable[Any]) -> None:
+    """The same for a list, of which one element is in memory at a time."""
+    before = "["
+    for element in elements:
+        sys.stdout.write(f"{before}\n  {_indented(element).replace(NEW_LINE, NEW_LINE + '  ')}")
+        before = ","
+    sys.stdout.write("[]\n" if before == "[" else "\n]\n")
 
 
 def say(text: str) -> None:
@@ -77,3 +89,8 @@ def _harmless(renderable: RenderableType) -> RenderableType:
         renderable = renderable.copy()
         renderable.plain = harmless(renderable.plain)
     return renderable
+
+
+def _indented(data: Any) -> str:
+    """As `json.dumps` indents, but indented by msgspec: Python's own writer is slow as soon as it indents."""
+    return msgspec.json.format(json.dumps(data, allow_nan=False), indent=2)

@@ -6,7 +6,7 @@ from netdyno.report.terminal.comparisons import Layout, Shown, figure_texts, mar
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.results.compare.family import CANNOT_TELL, CONFIDENCE, EQUAL
 from netdyno.results.compare.pairs import Compared
-from netdyno.results.history.changes import changes
+from netdyno.results.history.changes import differences
 from netdyno.text import one_line
 
 AT_ONCE = 12  # pairs shown outside the fold; of more, only those that differ
@@ -68,7 +68,7 @@ def _changes(compared: Sequence[Compared]) -> list[str]:
     found = {
         f"- {_escaped(change.field)}: {_escaped(change.before)} → {_escaped(change.after)}"
         for one in compared
-        for change in changes(one.a, one.b)
+        for change in differences(one.a.recorded, one.b.recorded)
     }
     if not found:
         return ["- Nothing else that was recorded differs."]

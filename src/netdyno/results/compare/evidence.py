@@ -1,44 +1,11 @@
 """What the runs say about a ratio: its logarithm, the error of that, and how well the error is known."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from math import inf, log, sqrt
+from math import inf, sqrt
 
-import numpy as np
-
-from netdyno.results.compare.question import error_of
-from netdyno.results.figure import Figure
-from netdyno.results.record import Record
-from netdyno.results.result import Result
-from netdyno.results.statistics import value_of
+from netdyno.results.compare.side import Side
 from netdyno.results.student import quantile, upper_tail
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """The mean logarithm of a figure over a result's runs, and the variance of that mean."""
-
-    runs: int
-    mean: float = 0.0
-    variance: float = 0.0
-    source: str = ""  # which reading the figure is
-    missing: str = ""  # the figure that measured runs lack
-    problem: str = ""  # why they lack it
-
-    @classmethod
-    def of(cls, result: Result, figure: str = "") -> "Side":
-        """By the figure of that name, or the headline."""
-        name = figure or result.headline
-        found = [(record, record.figures[name]) for record in result.measured if name in record.figures]
-        usable = [(record, one, value) for record, one in found if (value := value_of(one, record)) > 0]
-        if not usable:
-            missing = name if result.measured else ""
-            return cls(runs=0, missing=missing, problem=result.absent.get(name, "") if missing else "")
-        logs = [log(value) for *_, value in usable]
-        variance = _variance(logs, [(record, one) for record, one, _ in usable])
-        return cls(
-            runs=len(logs), mean=sum(logs) / len(logs), variance=variance / len(logs), source=usable[0][1].source
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,23 +61,14 @@ def combined(parts: Iterable[tuple[float, Side]]) -> Evidence:
     return Evidence(log_ratio=mean, error=sqrt(variance), degrees=degrees)
 
 
-def _variance(logs: Sequence[float], figures: Sequence[tuple[Record, Figure]]) -> float:
-    """Of a run: the spread between runs, but not less than the error that each run has by itself.
-
-    The spread holds that error already, so it is no addition; but runs that agree by luck would make it vanish.
-    """
-    within = sum(error_of(figure, record) ** 2 for record, figure in figures) / len(figures)
-    return max(float(np.var(logs, ddof=1)), within) if len(logs) > 1 else within
-
-
 def _problem(a: Side, b: Side) -> str:
     """Why no interval can be given; empty if one can."""
     sides = {"A": a, "B": b}
     nothing = [name for name, side in sides.items() if not side.runs]
     if nothing:
-        reason = a.problem if not a.runs else b.problem
-        what = f"no {sides[nothing[0]].missing}" if sides[nothing[0]].missing else "nothing measured"
-        return f"{what} in {' and '.join(nothing)}" + (f": {reason}" if reason else "")
+        first = sides[nothing[0]]
+        what = f"no {first.missing}" if first.missing else "nothing measured"
+        return f"{what} in {' and '.join(nothing)}" + (f": {first.absent}" if first.missing and first.absent else "")
     if a.source != b.source:
         return f"A reads {a.source}, B {b.source}"
     single = [name for name, side in sides.items() if side.runs == 1]

@@ -11,6 +11,8 @@ CONFIDENCE = 0.995
 """Of everything that is said of a table at once. 1 % of false alarms is promised; half of that is kept
 for noise that is not normal, such as that of runs which fall into two modes."""
 
+LARGEST_LOG = 700.0  # of an interval's end: beyond is no float. Two runs each say next to nothing in a long table
+
 EQUAL, CANNOT_TELL = "equal", "cannot tell"
 
 
@@ -89,7 +91,7 @@ def _said(one: Evidence, difference: _Judged, equality: _Judged, question: Quest
     return Comparison(
         ratio=exp(one.log_ratio),
         low=exp(low),
-        high=exp(high),
+        high=exp(min(high, LARGEST_LOG)),
         verdict=verdict,
         reason=reason,
         confidence=1 - level,

@@ -4,23 +4,26 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
+from typing import TypeVar
 
 from netdyno.errors import NetdynoError
 from netdyno.results.cell import FIELDS
-from netdyno.results.compare.evidence import Evidence, Side, combined, weigh
+from netdyno.results.compare.evidence import Evidence, combined, weigh
 from netdyno.results.compare.family import Comparison, beyond, judge
 from netdyno.results.compare.question import Question, question_of
+from netdyno.results.compare.side import Side
 from netdyno.results.result import Result
 
+Either = TypeVar("Either", Result, Side)
 LOOKED_AT = 100_000  # pairs that are looked at for the nearest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Two results and what is said of them."""
+    """Two results, as far as a comparison keeps them, and what is said of them."""
 
-    a: Result
-    b: Result
+    a: Side
+    b: Side
     comparison: Comparison
     evidence: Evidence
 
@@ -38,13 +41,14 @@ def compare(a: Result, b: Result, question: Question | None = None) -> Compariso
     return compare_all([(a, b)], question or question_of([a, b]))[0].comparison
 
 
-def compare_all(pairs: Sequence[tuple[Result, Result]], question: Question) -> list[Compared]:
+def compare_all(pairs: Sequence[tuple[Either, Either]], question: Question) -> list[Compared]:
     """Every pair, judged together: in 99.5 of 100 such tables nothing is called different that is equal."""
-    evidence = [weigh(Side.of(a, question.figure), Side.of(b, question.figure)) for a, b in pairs]
+    sides = [(Side.of(a, question.figure), Side.of(b, question.figure)) for a, b in pairs]
+    evidence = [weigh(a, b) for a, b in sides]
     said = judge(evidence, question)
     return [
         Compared(a=a, b=b, comparison=comparison, evidence=one)
-        for (a, b), comparison, one in zip(pairs, said, evidence, strict=True)
+        for (a, b), comparison, one in zip(sides, said, evidence, strict=True)
     ]
 
 
@@ -54,12 +58,12 @@ def overall(compared: Sequence[Compared], question: Question) -> Overall | None:
     A result in several pairs is one piece of evidence, not several.
     """
     judged = [one for one in compared if one.evidence.is_judged]
-    results = {_runs(result): result for one in judged for result in (one.a, one.b)}
+    sides = {_runs(side): side for one in judged for side in (one.a, one.b)}
     counts = Counter(_runs(one.b) for one in judged)
     counts.subtract(_runs(one.a) for one in judged)
     if not any(counts.values()):
         return None
-    parts = [(counts[key] / len(judged), Side.of(result, question.figure)) for key, result in results.items()]
+    parts = [(counts[key] / len(judged), side) for key, side in sides.items()]
     (comparison,) = judge([combined(parts)], question)
     return Overall(comparison=comparison, cells=len(judged))
 
@@ -71,22 +75,22 @@ def find_smaller(compared: Sequence[Compared], share: float) -> list[Compared]:
 
 
 def pair(
-    a_results: Iterable[Result], b_results: Iterable[Result], fields: Collection[str]
-) -> list[tuple[Result, Result]]:
+    a_results: Iterable[Either], b_results: Iterable[Either], fields: Collection[str]
+) -> list[tuple[Either, Either]]:
     """What may be compared: equal in machine and in every cell field but the `fields` the selectors name."""
     same = _same(fields)
-    partners: dict[tuple[object, ...], list[Result]] = {}
+    partners: dict[tuple[object, ...], list[Either]] = {}
     for b in b_results:
         partners.setdefault(tuple(_value(b, name) for name in same), []).append(b)
     return [(a, b) for a in a_results for b in partners.get(tuple(_value(a, name) for name in same), ())]
 
 
-def are_same_runs(a: Result, b: Result) -> bool:
+def are_same_runs(a: Side, b: Side) -> bool:
     """Whether both are the same runs, maybe from two copies of a store."""
     return _runs(a) == _runs(b)
 
 
-def nothing_in_common(a: Sequence[Result], b: Sequence[Result], fields: Collection[str]) -> NetdynoError:
+def nothing_in_common(a: Sequence[Either], b: Sequence[Either], fields: Collection[str]) -> NetdynoError:
     """Why there are no pairs: where the two nearest cells differ that should not."""
     same = _same(fields)
     differences = (
@@ -105,9 +109,9 @@ def _same(fields: Collection[str]) -> list[str]:
     return [name for name in (*FIELDS, "machine") if name not in fields]
 
 
-def _runs(result: Result) -> tuple[object, ...]:
-    return result.cell, result.machine, result.series, *(record.id for record in result.records)
+def _runs(side: Side) -> tuple[object, ...]:
+    return side.cell, side.machine, side.series, side.ids
 
 
-def _value(result: Result, name: str) -> object:
-    return getattr(result if name == "machine" else result.cell, name)
+def _value(one: Result | Side, name: str) -> object:
+    return getattr(one if name == "machine" else one.cell, name)

@@ -1,32 +1,38 @@
 """Where the two sides of a comparison come from: a selector over one store, or a file of results each."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from netdyno.errors import NetdynoError
 from netdyno.results.compare.pairs import are_same_runs, nothing_in_common, pair
+from netdyno.results.compare.side import Side
 from netdyno.results.exchange.merge import merge
-from netdyno.results.record import Record
-from netdyno.results.result import Result, results_of
-from netdyno.results.selectors import fields_of, newest_series, parsed, select_records
-from netdyno.results.store import open_store
+from netdyno.results.exchange.selection import Selection
+from netdyno.results.result import Result
+from netdyno.results.selectors import fields_of, parsed
+from netdyno.results.store import Store, open_store
+
+EXPORTS = (".jsonl", ".json", ".gz")  # the endings of files that are no stores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
     """What may be compared with what."""
 
-    pairs: tuple[tuple[Result, Result], ...]
+    pairs: tuple[tuple[Side, Side], ...]
     repeated: int = 0  # pairs left out because both are the same runs
 
 
-def find_sides(a: str, b: str, store: str) -> Sides:
-    """The pairs of two sides, each a selector over `store`, a file or a database's URL."""
+def find_sides(a: str, b: str, store: str, figure: str = "", *, details: bool = True) -> Sides:
+    """The pairs of two sides, each a selector over `store`, a file or a database's URL, by a figure."""
     if _meaning(a) == _meaning(b):
         raise NetdynoError(f"expected two different sides, received '{a}' twice.")
-    first, second = (results_of(records, every_series=True) for records in _records((a, b), store))
+    first, second = (
+        [Side.of(result, figure, details=details) for result in _results(side, store)] for side in (a, b)
+    )
     fields = _free_fields((a, b), (first, second))
     found = pair(first, second, fields)
     if not found:
@@ -37,34 +43,29 @@ def find_sides(a: str, b: str, store: str) -> Sides:
     return Sides(pairs=pairs, repeated=len(found) - len(pairs))
 
 
-def read_store(location: str) -> list[Record]:
-    """Every run that a store keeps."""
-    with open_store(location, create=False) as store:
-        return store.records()
+def _results(side: str, store: str) -> Iterator[Result]:
+    """The results of a side, the runs of one cell in memory at a time."""
+    place, selector = (side, "") if _is_place(side) else (store, side)
+    with _opened(place) as opened:
+        selection, count = Selection(store=opened, selector=selector), 0
+        for count, result in enumerate(selection.results(), 1):  # noqa: B007 (looked at below)
+            yield result
+        if not count and not Selection(store=opened).count():
+            raise NetdynoError(f"no runs in '{place}'.", hint="Measure something first: netdyno run.")
+        if not count:
+            raise selection.nothing()
 
 
-def read_export(path: str) -> list[Record]:
-    """Every run in an export, checked as an import is."""
+@contextmanager
+def _opened(place: str) -> Iterator[Store]:
+    """A store, or an export, checked as an import is."""
+    if Path(place).suffix not in EXPORTS:
+        with open_store(place, create=False) as store:
+            yield store
+        return
     with TemporaryDirectory() as folder, open_store(f"{folder}/export.sqlite") as store:
-        merge(store, [Path(path)])
-        return store.records()
-
-
-READERS: Mapping[str, Callable[[str], list[Record]]] = dict.fromkeys((".jsonl", ".json", ".gz"), read_export)
-"""How files that are no stores are read, by their ending."""
-
-
-def _records(sides: Sequence[str], store: str) -> list[list[Record]]:
-    """The runs of each side; what both sides select from is read once."""
-    read = {place: _read(place) for place in (side if _is_place(side) else store for side in sides)}
-    return [newest_series(read[side]) if _is_place(side) else select_records(read[store], side) for side in sides]
-
-
-def _read(place: str) -> list[Record]:
-    records = READERS.get(Path(place).suffix, read_store)(place)
-    if not records:
-        raise NetdynoError(f"no runs in '{place}'.", hint="Measure something first: netdyno run.")
-    return records
+        merge(store, [Path(place)])
+        yield store
 
 
 def _is_place(side: str) -> bool:
@@ -85,7 +86,7 @@ def _meaning(side: str) -> object:
     return side if "://" in side else Path(side).resolve()
 
 
-def _free_fields(sides: Sequence[str], results: Sequence[Sequence[Result]]) -> frozenset[str]:
+def _free_fields(sides: Sequence[str], results: Sequence[Sequence[Side]]) -> frozenset[str]:
     """In which fields the sides may differ: those they name, and for files of a machine each, the machine."""
     named = frozenset[str]().union(*(fields_of(side) for side in sides if not _is_place(side)))
     machines = [{result.machine for result in found} for found in results]

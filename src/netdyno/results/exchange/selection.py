@@ -1,16 +1,18 @@
 """Which part of a store is meant: results and records that a selector names, read a few at a time."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 
+from netdyno.errors import NetdynoError
 from netdyno.results.cell import Cell
 from netdyno.results.proof import CASE_FIELDS, Proof
 from netdyno.results.record import Record
 from netdyno.results.result import Result, results_of
-from netdyno.results.selectors import select
+from netdyno.results.selectors import Wanted, beyond_columns, columns_of, matches, nothing_named, parsed
 from netdyno.results.store import Store
-from netdyno.results.store.bulk import figure_names, graphs_of, runs_by_cell
+from netdyno.results.store.bulk import figure_names, graphs_of, known_values, runs_by_cell, series_count
 
 
 @dataclass(slots=True)
@@ -40,17 +42,25 @@ class Selection:
     every_series: bool = False  # also those that a newer one replaced
     notice: Callable[[], None] = lambda: None
 
-    def results(self) -> Iterator[Result]:
-        """In the order of cells; the runs of one cell are in memory at a time, without warm-up and trace."""
-        return self._results(whole=False)
+    def results(self, *, whole: bool = False) -> Iterator[Result]:
+        """In the order of cells; the runs of one cell are in memory at a time, without warm-up and trace unless they
+        are to be `whole`."""
+        for _, runs in groupby(self._records(whole=whole), key=_owner):
+            yield from results_of(runs, every_series=self._has_every_series)
 
     def records(self) -> Iterator[Record]:
         """The runs of every series: a record is never left out because a newer one exists."""
-        if not self.selector:
-            yield from self._records(whole=True)
-            return
-        for result in replace(self, every_series=True)._results(whole=True):
-            yield from result.records
+        return self._records(whole=True)
+
+    def count(self) -> int:
+        """How many results there are."""
+        if beyond_columns(self._wanted):
+            return sum(1 for _ in self.results())
+        return series_count(self.store, columns_of(self._wanted), newest=not self._has_every_series)
+
+    def nothing(self) -> NetdynoError:
+        """Why there is none: what of the selector no run has."""
+        return nothing_named(self.selector, partial(known_values, self.store))
 
     def figure_names(self) -> list[str]:
         """The figures that any run of the store has, in the order in which they are met."""
@@ -64,22 +74,21 @@ class Selection:
         """The digests and wire forms of the graphs that were seen."""
         return graphs_of(self.store, sorted(seen.digests))
 
-    def _results(self, *, whole: bool) -> Iterator[Result]:
-        for _, runs in groupby(self._records(whole=whole), key=_owner):
-            found = results_of(runs, every_series=self.every_series or bool(self.selector))
-            yield from self._chosen(found)
+    @property
+    def _wanted(self) -> Wanted:
+        return parsed(self.selector) if self.selector else {}
+
+    @property
+    def _has_every_series(self) -> bool:
+        return self.every_series or "series" in self._wanted
 
     def _records(self, *, whole: bool) -> Iterator[Record]:
-        for record in runs_by_cell(self.store, whole=whole):
+        wanted = self._wanted
+        rest = beyond_columns(wanted)
+        for record in runs_by_cell(self.store, where=columns_of(wanted), whole=whole):
             self.notice()
-            yield record
-
-    def _chosen(self, found: list[Result]) -> list[Result]:
-        if not self.selector:
-            return found
-        if not self.every_series:
-            return select(found, self.selector)
-        return [result for each in found for result in select([each], self.selector)]
+            if matches(record, rest):
+                yield record
 
 
 def _owner(record: Record) -> tuple[Cell, str]:

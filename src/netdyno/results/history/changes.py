@@ -24,7 +24,11 @@ class Change:
 
 def changes(before: Result, after: Result) -> tuple[Change, ...]:
     """Every recorded field that differs; values that differ within a series stand side by side."""
-    olds, news = _recorded(before), _recorded(after)
+    return differences(recorded(before), recorded(after))
+
+
+def differences(olds: Mapping[str, str], news: Mapping[str, str]) -> tuple[Change, ...]:
+    """The same of what was `recorded`."""
     names = dict.fromkeys((*olds, *news))
     return tuple(
         Change(field=name, before=olds.get(name, UNSAID), after=news.get(name, UNSAID))
@@ -33,7 +37,7 @@ def changes(before: Result, after: Result) -> tuple[Change, ...]:
     )
 
 
-def _recorded(result: Result) -> dict[str, str]:
+def recorded(result: Result) -> dict[str, str]:
     """All fields of the runs that were measured."""
     found: dict[str, dict[str, None]] = {}
     for record in result.measured:

@@ -1,10 +1,11 @@
 """How a figure of a cell went over time: its series in order, where it stepped, and what changed there."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from netdyno.results.cell import Cell
-from netdyno.results.compare.evidence import Side
+from netdyno.results.compare.side import Side
 from netdyno.results.history.changes import Change, changes
 from netdyno.results.history.steps import FEWEST, Step, find_steps, smallest_step
 from netdyno.results.record import Record
@@ -48,10 +49,13 @@ class History:
 
 def histories(records: Collection[Record], figure: str = "") -> list[History]:
     """A history of a figure, or of the headline, for each cell and machine, in order of cells."""
-    groups: dict[tuple[Cell, str], list[Result]] = {}
-    for result in results_of(records, every_series=True):
-        groups.setdefault((result.cell, result.machine), []).append(result)
-    return [_history(sorted(group, key=started_at), figure) for group in groups.values()]
+    return list(histories_of(results_of(records, every_series=True), figure))
+
+
+def histories_of(results: Iterable[Result], figure: str = "") -> Iterator[History]:
+    """The same of results of every series, in order of cells; those of one cell are in memory at a time."""
+    for _, group in groupby(results, key=lambda result: (result.cell, result.machine)):
+        yield _history(sorted(group, key=started_at), figure)
 
 
 def started_at(result: Result) -> str:
@@ -62,7 +66,7 @@ def started_at(result: Result) -> str:
 def _history(results: list[Result], figure: str) -> History:
     figure = figure or results[-1].headline
     measured = _with_figure(results, figure)
-    sides = [Side.of(result, figure) for result in measured]
+    sides = [Side.of(result, figure, details=False) for result in measured]
     logs, variances = [side.mean for side in sides], [side.variance for side in sides]
     steps = find_steps(logs, variances)
     return History(
