@@ -115,6 +115,24 @@ def import_files(
     say(_told(merged))
 
 
+@app.command("delete")
+def delete(
+    context: typer.Context,
+    selector: Annotated[
+        str, typer.Argument(metavar="FIELD=VALUE,…", help="Which runs, of every series, e.g. network=lenet.")
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be deleted; delete nothing.")] = False,
+) -> None:
+    """Delete runs, also those that cannot be read. There is no way back: export them first."""
+    with open_store(store_location(context), create=dry_run is False) as store:
+        found = Selection(store=store, selector=selector).ids()
+        if not found:
+            raise NetdynoError(f"no run matches '{selector}'.", hint="See what there is: netdyno results")
+        count = len(found) if dry_run else store.delete(found)
+    runs = f"{count:,} run{'s' if count > 1 else ''}"
+    say(f"would delete {runs}: {', '.join(found[:3])}{', …' if count > 3 else ''}" if dry_run else f"deleted {runs}")
+
+
 def _show(found: Sequence[Result], selection: Selection) -> None:
     """As tables, up to a number of results."""
     for part in _tables(found[:MOST_ROWS]):

@@ -80,7 +80,7 @@ SplitOption = Annotated[bool, typer.Option("--split", help=SPLIT, rich_help_pane
 AGAIN = "Measure finished cells again, as a new series."
 AgainOption = Annotated[bool, typer.Option("--again", help=AGAIN, rich_help_panel=MEASURING)]
 RetryOption = Annotated[bool, typer.Option("--retry", help="Re-run failed runs.", rich_help_panel=MEASURING)]
-DRY_RUN = "Print the plan and its estimated time; measure nothing."
+DRY_RUN = "Print the plan and its estimated time; measure nothing. A network's own file is executed."
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help=DRY_RUN, rich_help_panel=OUTPUT)]
 
 

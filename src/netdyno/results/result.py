@@ -11,6 +11,7 @@ from netdyno.results.cell import Cell
 from netdyno.results.figure import Estimate
 from netdyno.results.record import MEASURED, Record
 from netdyno.results.statistics import FEWEST, Estimates, quantiles, rate
+from netdyno.results.values import latest_moment
 
 STEADY = "steady"
 NOT_MEASURED = "not measured"
@@ -95,10 +96,16 @@ def newest_of(groups: Iterable[tuple[Cell, str, int, Sequence[Record]]]) -> dict
     """The series of each cell and machine that was worked at last: one that was imported may be older than its number
     says. In the order in which cells first come."""
     last: dict[tuple[Cell, str], tuple[str, int]] = {}
+    limit = latest_moment()
     for cell, machine, series, records in groups:
-        began = max(record.started_at for record in records), series
+        began = max(past(record.started_at, limit) for record in records), series
         last[cell, machine] = max(began, last.get((cell, machine), began))
     return {key: series for key, (_, series) in last.items()}
+
+
+def past(moment: str, limit: str) -> str:
+    """A time for sorting: one in the future comes from a wrong clock, and hides no other."""
+    return moment if moment < limit else ""
 
 
 def to_json(result: Result) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from netdyno.results.record import Record
 from netdyno.results.result import Result, newest_of, results_of
 
 PROVENANCE = ("version", "netdyno", "revision")
-SELECTABLE = (*FIELDS, "series", "machine", *PROVENANCE)
+SELECTABLE = (*FIELDS, "series", "machine", "id", "outcome", *PROVENANCE)
 WHOLE_NUMBERS = (*COUNTS, "series")
 READ_FROM_RECORDS = ("options", "version", "revision")  # no column has them as a selector spells them
 COLUMNS = {"netdyno": "netdyno_version", "version": "versions", "revision": "environment"}

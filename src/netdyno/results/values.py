@@ -1,5 +1,6 @@
 """The limits of single values in records and proofs: checked on import, and written into the JSON Schemas."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from msgspec import Meta
@@ -8,6 +9,11 @@ CONTROLS = "\x00-\x1f\x7f-\x9f"
 END = "$(?!\n)"  # Python's `$` would also match before a last line feed
 NOT_FINITE = ("NaN", "Infinity", "-Infinity")  # JSON has no such numbers, so they are texts there
 TIME = rf"^\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{{1,6}})?(Z|[+-]\d\d:\d\d){END}"
+
+
+def latest_moment() -> str:
+    """What no clock but a wrong one says: tomorrow, as clocks and time zones differ."""
+    return (datetime.now(UTC) + timedelta(days=1)).isoformat()
 
 
 def one_of(*names: str) -> Meta:

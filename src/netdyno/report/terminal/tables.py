@@ -64,7 +64,11 @@ def how(cell: Cell) -> str:
     they are not as usual."""
     device = f"cpu×{cell.threads}" if cell.device == "cpu" else cell.device
     workload = [cell.workload] if cell.workload not in (TRAIN, LEARN) else []
-    return " ".join([*workload, device, cell.precision, cell.execution, *unusual(cell)])
+    return " ".join([*workload, device, cell.precision, cell.execution, *_real_data(cell), *unusual(cell)])
+
+
+def _real_data(cell: Cell) -> list[str]:
+    return [] if cell.data == "synthetic" else [cell.data]
 
 
 def verdict(result: Result, notes: Footnotes) -> Text:
@@ -163,7 +167,7 @@ def _short_how(result: Result) -> str:
     cell = result.cell
     chosen = {str(record.settings.get("execution", "")) for record in result.measured} - {""}
     execution = f"{SHORT.get(min(chosen), min(chosen))}*" if chosen else SHORT.get(cell.execution, cell.execution)
-    return " ".join([SHORT.get(cell.precision, cell.precision), execution, *unusual(cell)])
+    return " ".join([SHORT.get(cell.precision, cell.precision), execution, *_real_data(cell), *unusual(cell)])
 
 
 def _share(result: Result) -> str:

@@ -139,10 +139,11 @@ def _scaled(estimate: Estimate) -> tuple[float, str]:
 
 
 def _how(result: Result) -> str:
-    """Device, precision and execution; a star where a look at all executions chose it."""
+    """Device, precision and execution, starred where a look at all executions chose it; the data if it is real."""
     cell, chosen = result.cell, chosen_execution(result)
     device = f"cpu×{cell.threads}" if cell.device == "cpu" else cell.device
-    return f"{device} {cell.precision} {f'{chosen}*' if chosen else cell.execution}"
+    data = [] if cell.data == "synthetic" else [cell.data]
+    return " ".join([device, cell.precision, f"{chosen}*" if chosen else cell.execution, *data])
 
 
 def _share(result: Result) -> str:

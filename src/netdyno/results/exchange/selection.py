@@ -12,7 +12,7 @@ from netdyno.results.record import Record
 from netdyno.results.result import Result, results_of
 from netdyno.results.selectors import Wanted, beyond_columns, columns_of, matches, nothing_named, parsed
 from netdyno.results.store import Store
-from netdyno.results.store.bulk import figure_names, graphs_of, known_values, runs_by_cell, series_count
+from netdyno.results.store.bulk import figure_names, graphs_of, ids_of, known_values, runs_by_cell, series_count
 
 
 @dataclass(slots=True)
@@ -51,6 +51,12 @@ class Selection:
     def records(self) -> Iterator[Record]:
         """The runs of every series: a record is never left out because a newer one exists."""
         return self._records(whole=True)
+
+    def ids(self) -> list[str]:
+        """Of the runs of every series, also of those that cannot be read where columns alone decide."""
+        if beyond_columns(self._wanted):
+            return [record.id for record in self._records(whole=False)]
+        return ids_of(self.store, columns_of(self._wanted))
 
     def count(self) -> int:
         """How many results there are."""

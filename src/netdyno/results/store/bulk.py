@@ -71,6 +71,13 @@ def runs_by_cell(
             yield from store.read(found, lambda row: from_row(parsed(parsers, row) | left_out))
 
 
+def ids_of(store: Store, where: Where = ANYTHING) -> list[str]:
+    """Of such runs."""
+    with store.connection() as connection:
+        query = select(RUNS.c.id).where(*_conditions(where)).order_by(RUNS.c.started_at, RUNS.c.id)
+        return list(connection.execute(query).scalars())
+
+
 def series_count(store: Store, where: Where = ANYTHING, *, newest: bool) -> int:
     """How many series there are of such runs; `newest` counts one for each cell and machine."""
     names = (*FIELDS, "machine", *(() if newest else ("series",)))

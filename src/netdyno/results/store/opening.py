@@ -4,6 +4,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import quote
@@ -89,6 +90,7 @@ def _server_engine(place: Place) -> Engine:
 
 
 def _set_up_sqlite(connection: sqlite3.Connection, _: object) -> None:
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # a damaged text hides no other row
     connection.isolation_level = None  # transactions are begun below, so that migrations are inside one too
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")

@@ -21,9 +21,11 @@ from netdyno.results.store.location import Place
 from netdyno.results.store.problems import explained
 from netdyno.results.store.rows import Unreadable, from_row, limit_from_row, proof_from_row, proof_to_row, to_row
 from netdyno.results.store.tables import GRAPHS, LIMITS, PROOFS, RUNS
+from netdyno.results.values import latest_moment
 
 FILTERS = (*FIELDS, "series", "outcome")
 LOG = logging.getLogger(__name__)  # without any set-up, Python writes warnings to stderr
+AT_ONCE = 500  # ids in a statement
 LARGEST = 2**63 - 1  # whole number a database compares with
 
 
@@ -87,7 +89,9 @@ class Store:
         query = select(*(RUNS.c[name] for name in names)).where(RUNS.c.machine == machine)
         found: dict[str, list[Finished]] = {}
         with self.connection() as connection:
-            for row in connection.execute(query.order_by(RUNS.c.started_at, RUNS.c.id)):
+            rows = connection.execute(query.order_by(RUNS.c.started_at, RUNS.c.id)).all()
+            limit = latest_moment()
+            for row in sorted(rows, key=lambda row: str(row.started_at) < limit):  # those of a wrong clock first
                 for run in self.read([row._mapping], _finished):
                     found.setdefault(row.cell_key, []).append(run)
         return found
@@ -138,6 +142,12 @@ class Store:
                 yield made(row)
             except Unreadable as error:
                 self._unreadable.append(str(error))
+
+    def delete(self, ids: Sequence[str]) -> int:
+        """Remove the records of these ids; how many there were."""
+        with explained(self._place), writing(self._engine) as connection:
+            batches = [ids[start : start + AT_ONCE] for start in range(0, len(ids), AT_ONCE)]
+            return sum(connection.execute(delete(RUNS).where(RUNS.c.id.in_(some))).rowcount for some in batches)
 
     def leave_behind(self, failed: Sequence[Record]) -> int:
         """Move the other runs of the failed ones' series to a new one, in which these can be repeated; its number."""
