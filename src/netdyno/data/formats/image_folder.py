@@ -91,10 +91,12 @@ class ImageFolder:
 
     def index(self) -> Iterator[bytes]:
         """The names of all files with their sizes."""
-        for number in range(self.about.count):
-            path, label = self._path(number)
-            with as_one_line(Path(path)):
-                yield b"%s %d %d\n" % (self.names[number], label, os.stat(path).st_size)
+        for begin, end, folder in zip(self.starts, [*self.starts[1:], self.about.count], self.folders, strict=True):
+            prefix = os.fsencode(self.folder / folder) + b"/"
+            with as_one_line(self.folder):
+                names = [self.names[number] for number in range(begin, end)]
+                lines = [b"%s %d\n" % (name, os.stat(prefix + name).st_size) for name in names]
+            yield b"".join((*lines, b"\n"))
 
     def item(self, index: int) -> Item:
         check_index(index, self.about, self.folder)
