@@ -17,7 +17,7 @@ from typing import NoReturn
 from netdyno.cli.main import main
 
 LIMIT_S = 20.0
-LONGEST = 2_000  # characters of an error
+LONGEST = 1_300  # characters of an error
 
 
 class TooLongError(BaseException):

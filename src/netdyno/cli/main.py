@@ -11,11 +11,13 @@ import typer
 from netdyno.cli.command import Lazy, LazyGroup
 from netdyno.cli.options import StoreOption
 from netdyno.errors import NetdynoError
+from netdyno.text import shortened
 from netdyno.version import __version__
 
 # What typer raises for a wrong option; the class is private there, so it is found as an ancestor of a public one.
 USAGE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
+LONGEST = 300  # characters of what is wrong with an option
 STOPPED = 130  # what a shell reports for Ctrl-C
 
 COMMANDS = {
@@ -104,7 +106,7 @@ def _print_usage_error(error: Exception) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         print(message)
     else:
-        _print_error(f"{message.rstrip('.')}. See: netdyno --help")
+        _print_error(f"{shortened(message.rstrip('.'), LONGEST)}. See: netdyno --help")
     return 2
 
 
