@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.results.samples import draw_runs, make_samples
 
 from netdyno.results.record import Sample
-from netdyno.results.statistics import _bootstrap_speeds, _ends, _median, bootstrap, median_interval, rate
+from netdyno.results.statistics import _bootstrap_speeds, _ends, _median, bootstrap, median_interval, quantile, rate
 
 SECONDS = st.floats(1e-6, 1e3)
 RUNS = st.lists(st.lists(SECONDS, min_size=1, max_size=12), min_size=1, max_size=4)
@@ -62,6 +62,7 @@ def test_the_ends_are_numpys_quantiles_digit_by_digit(runs: list[list[float]]) -
     means = _bootstrap_speeds([np.sort(run) for run in runs]).mean(axis=0)
     assert _ends(means) == tuple(np.quantile(means, (0.025, 0.975)))
     assert [_median(np.sort(run)) for run in runs] == [np.median(run) for run in runs]
+    assert [quantile(sorted(run), 0.95) for run in runs] == [np.percentile(run, 95) for run in runs]
 
 
 @given(RUNS, st.randoms())

@@ -6,12 +6,11 @@ from statistics import fmean
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from netdyno.results.cell import Cell
 from netdyno.results.figure import Estimate
 from netdyno.results.record import MEASURED, Record
-from netdyno.results.statistics import FEWEST, estimates, rate
+from netdyno.results.statistics import FEWEST, estimates, quantile, rate
 
 STEADY = "steady"
 NOT_MEASURED = "not measured"
@@ -65,9 +64,8 @@ class Result:
     @property
     def step_s(self) -> dict[str, float]:
         """Percentiles of the blocks' seconds per step, over all runs."""
-        seconds = [sample.seconds_per_step for run in self.measured for sample in run.samples]
-        found = np.percentile(seconds, PERCENTILES) if seconds else ()
-        return {f"p{percent}": float(value) for percent, value in zip(PERCENTILES, found, strict=False)}
+        seconds = sorted(sample.seconds_per_step for run in self.measured for sample in run.samples)
+        return {f"p{percent}": quantile(seconds, percent / 100) for percent in PERCENTILES} if seconds else {}
 
     @property
     def host_peak_bytes(self) -> float | None:

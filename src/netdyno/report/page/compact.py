@@ -1,10 +1,10 @@
 """Values as short and safe JSON inside a page."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from math import isfinite
-from typing import Any, TypeVar
+from typing import TypeVar
 
 DIGITS = 5  # of a reading: more than a measurement has
 LARGE = 1e4
@@ -53,12 +53,3 @@ def script_safe(value: object) -> str:
 def dumped(value: object) -> str:
     """JSON without spaces."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def finite(value: Any) -> Any:
-    """The same with null for every number that JSON does not have."""
-    if isinstance(value, float):
-        return value if isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): finite(item) for key, item in value.items()}
-    return [finite(item) for item in value] if isinstance(value, list | tuple) else value

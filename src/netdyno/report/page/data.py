@@ -7,8 +7,10 @@ from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from netdyno.report.names import short_names
-from netdyno.report.page.compact import compact, dumped, epoch_s, evenly, finite
+from netdyno.report.page.compact import compact, epoch_s, evenly
 from netdyno.report.page.contests import Proved
 from netdyno.report.page.rows import Row, row_of
 from netdyno.report.page.writer import Kept, Limits, Writer, table_order
@@ -74,7 +76,7 @@ class PageData:
     def _of(self, result: Result, row: Row) -> Kept:
         last = result.records[-1]
         stable = {name: value for name, value in last.environment.items() if name != VOLATILE}
-        objects = [dumped(finite(value)) for value in (stable, last.versions, last.settings)]
+        objects = [msgspec.json.encode(value).decode() for value in (stable, last.versions, last.settings)]
         environment, versions, settings = (self._json.setdefault(text, text) for text in objects)
         return Kept(
             place=self.result_count,

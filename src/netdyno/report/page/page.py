@@ -80,6 +80,11 @@ class _Readers:
 
 def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
     """The whole page; `tell` is called with each progress message."""
+    with _without_collector():
+        return _made(contents, tell)
+
+
+def _made(contents: Contents, tell: Tell) -> Page:
     proved = proved_of(contents.proofs)
     data, contests, surveyor = PageData(proved), Contests(), Surveyor()
     rows = _read(contents, _Readers(data=data, contests=contests, surveyor=surveyor), tell)
@@ -115,13 +120,12 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
 def _read(contents: Contents, readers: _Readers, tell: Tell) -> list[Row]:
     """Read every result once and keep only its row."""
     rows: list[Row] = []
-    with _without_collector():
-        for result in contents.results:
-            rows.append(readers.data.add(result))
-            readers.contests.add(result)
-            readers.surveyor.add(result)
-            if len(rows) % 1000 == 0:
-                tell(f"read {readers.data.run_count:,} runs of {len(rows):,} cells")
+    for result in contents.results:
+        rows.append(readers.data.add(result))
+        readers.contests.add(result)
+        readers.surveyor.add(result)
+        if len(rows) % 1000 == 0:
+            tell(f"read {readers.data.run_count:,} runs of {len(rows):,} cells")
     if contents.selector and not rows:
         message = f"no result matches '{contents.selector}'."
         raise NetdynoError(message, hint="See all of them: netdyno results")
