@@ -74,7 +74,8 @@ def test_results_json_has_its_fields(netdyno):
     ]  # fmt: skip
     assert all(list(figure) == ["value", "low", "high", "unit", "better"] for figure in result["figures"].values())
     headline = result["figures"][result["headline"]]
-    assert headline["low"] <= headline["value"] <= headline["high"]
+    assert headline["value"] > 0
+    assert (headline["low"], headline["high"]) == (None, None)  # one run has no interval
     assert (headline["unit"], headline["better"]) == ("images/s", "more")
 
 

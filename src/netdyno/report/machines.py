@@ -31,7 +31,7 @@ class Surroundings:
 
     machines: tuple[Machine, ...]
     left_out: int
-    versions: tuple[str, ...]  # such as "JAX 0.7.2"; Python and netdyno last
+    versions: tuple[str, ...]  # such as "Alpha 2: 2.9.1"; Python and netdyno last
 
 
 class Surveyor:
@@ -91,7 +91,7 @@ def version_of(record: Record, specs: Mapping[str, Spec]) -> str:
 
 
 def _versions(name: str, found: Iterable[str]) -> str:
-    """Such as "JAX 0.7.2", empty if no version is known."""
+    """Such as "Python: 3.11.7, 3.12.3"; empty if no version is known."""
     known = sorted(version for version in found if version)
     more = f" and {len(known) - MOST_VERSIONS} more" if len(known) > MOST_VERSIONS else ""
     return f"{name}: {', '.join(known[:MOST_VERSIONS])}{more}" if known else ""
