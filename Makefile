@@ -25,6 +25,11 @@ test-frameworks: $(VENV)/installed-for-tests
 	OMP_WAIT_POLICY=PASSIVE KMP_BLOCKTIME=1 $(VENV)/bin/python -m pytest tests/parity --ignore=tests/parity/test_threads.py -n 2 --dist loadfile
 	$(VENV)/bin/python -m pytest tests/parity/test_threads.py
 
+# Damaged suites, arguments, imports, event streams, stores and data files by seed: make test-hostile SEED=7
+.PHONY: test-hostile
+test-hostile: $(VENV)/installed-for-tests
+	$(VENV)/bin/python -m tests.hostile.run $(or $(SEED),0)
+
 check: $(VENV)/installed-for-tests
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
