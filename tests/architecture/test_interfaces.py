@@ -32,6 +32,7 @@ FLAGS = {
     "results show": {"--every-series", "--json"},  # also without the word
     "results export": {"--format", "--output", "--every-series"},
     "results import": set(),
+    "results delete": {"--dry-run"},
     "compare": {"--figure", "--margin", "--fail-on-slower", "--format", "--json"},
     "history": {"--figure", "--json"},
     "report": {"--output", "--reference", "--charts", "--format"},

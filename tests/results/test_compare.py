@@ -10,11 +10,8 @@ from netdyno.errors import NetdynoError
 from netdyno.results.compare.family import Comparison
 from netdyno.results.compare.pairs import compare, compare_all, nothing_in_common, overall, pair
 from netdyno.results.compare.question import Question, question_of
-from netdyno.results.compare.side import Side
-from netdyno.results.record import Record
 from netdyno.results.result import Result, results_of
 from netdyno.results.selectors import fields_of, select
-from netdyno.results.statistics import rate
 
 SPEED = Question(figure="throughput", larger="faster", smaller="slower", worse="slower")
 STEP_S = 0.01
@@ -284,20 +281,6 @@ def test_why_there_are_no_pairs_is_told_by_the_nearest_cells(results: list[Resul
     a, b = select(results, "framework=alpha-1.0,batch=1"), select(results, "framework=beta-2.0,batch=32")
     told = str(nothing_in_common(a, b, ["framework"]))
     assert "no two cells differ only in framework: the nearest differ in batch (1, 32) too." in told
-
-
-def test_a_side_keeps_values_and_errors_but_no_runs() -> None:
-    random = np.random.default_rng(3)
-    drawn = [draw_runs(random, 4, step_s=step_s, run_noise=0.01, block_noise=0.02) for step_s in (0.01, 0.0103)]
-    a, b = (make_result(runs) for runs in drawn)
-    slim = [Side.of(result, details=False) for result in (a, b)]
-    (kept,) = compare_all([(slim[0], slim[1])], question_of(slim))
-    (whole,) = compare_all([(a, b)], question_of([a, b]))
-    assert kept.comparison == whole.comparison
-    assert (kept.a.estimate, kept.a.recorded) == (None, {})
-    assert whole.a.estimate == a.head
-    assert not any(isinstance(getattr(kept.a, name), Record) for name in Side.__slots__)
-    assert kept.a.values == tuple(rate(record.samples, record.cell.batch) for record in a.records)
 
 
 def test_a_long_table_of_few_wild_runs_has_intervals_and_no_overflow() -> None:

@@ -34,6 +34,7 @@ SAID = {"options": ("hidden:512", "hidden:0.5"), "goal": ("epochs",), "source": 
 OF_RUNS = {
     "machine": ("here", "there"), "series": (1, 2), "netdyno": ("0.1.0", "0.2.0"),
     "version": ("numpy:2.1", "numpy:2.11", "numpy:2"), "revision": ("aaaa", "bbbb2222"),
+    "id": ("run-7", "run-8"), "outcome": ("measured", "failed"),
 }  # fmt: skip
 
 
@@ -56,6 +57,7 @@ def drawn(seed: int, count: int) -> list[Record]:
         record = make_record(
             cell,
             id=f"run-{number}",
+            outcome=chance.choice(OF_RUNS["outcome"]),
             number=number,
             machine=chance.choice(OF_RUNS["machine"]),
             series=chance.choice(OF_RUNS["series"]),

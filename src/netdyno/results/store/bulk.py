@@ -66,7 +66,7 @@ def runs_by_cell(
             query = query.where(RUNS.c.workload != without)
         ids = connection.execute(query).scalars().all()
         for some in in_batches(ids):
-            rows = _rowsas_text(connection, columns, some)
+            rows = _rows_as_text(connection, columns, some)
             found = (rows[id_] for id_ in some if id_ in rows)
             yield from store.read(found, lambda row: from_row(parsed(parsers, row) | left_out))
 
@@ -230,7 +230,7 @@ def _rows_with(
     return {row.id: dict(zip(by_name, row, strict=True)) for row in found}
 
 
-def _rowsas_text(
+def _rows_as_text(
     connection: Connection, columns: Sequence[Column[Any]], ids: Sequence[str]
 ) -> dict[str, Sequence[Any]]:
     """The same with JSON as it is kept: parsed one at a time, a few hundred rows need a tenth of the memory."""
