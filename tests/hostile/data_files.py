@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -59,20 +60,25 @@ def cases(seed: int, count: int) -> Iterator[Case]:
 
 
 def run(seed: int, count: int) -> Findings:
-    """Run all cases, one after another."""
+    """Run all cases, as many at a time as there are CPUs."""
     findings = Findings()
-    for case in cases(seed, count):
-        with tempfile.TemporaryDirectory() as folder:
-            _lay(Path(folder) / "data", case.files)
-            start = time.monotonic()
-            code, peak_bytes = _in_child(Path(folder), case.argv)
-            took_s, said = time.monotonic() - start, (Path(folder) / "said").read_text(errors="replace")
-        findings.count += 1
-        findings.longest_s = max(findings.longest_s, took_s)
-        findings.largest_bytes = max(findings.largest_bytes, peak_bytes)
-        for kind in _problems(code, said, took_s, peak_bytes):
-            findings.wrong.setdefault(kind, []).append(f"{case.name}: {said[-300:]!r}")
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        for case, (code, said, took_s, peak_bytes) in pool.map(_tried, cases(seed, count)):
+            findings.count += 1
+            findings.longest_s = max(findings.longest_s, took_s)
+            findings.largest_bytes = max(findings.largest_bytes, peak_bytes)
+            for kind in _problems(code, said, took_s, peak_bytes):
+                findings.wrong.setdefault(kind, []).append(f"{case.name}: {said[-300:]!r}")
     return findings
+
+
+def _tried(case: Case) -> tuple[Case, tuple[int, str, float, int]]:
+    """Its exit code, what it printed, seconds and bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        _lay(Path(folder) / "data", case.files)
+        start = time.monotonic()
+        code, peak_bytes = _in_child(Path(folder), case.argv)
+        return case, (code, (Path(folder) / "said").read_text(errors="replace"), time.monotonic() - start, peak_bytes)
 
 
 @functools.cache
