@@ -1,10 +1,11 @@
-"""What does kill -9 cost? A running matrix is killed at random moments; nothing finished may be lost or repeated, and
-no process may be left. Every other kill comes within 0.2 s of a worker's start.
+"""What does a signal cost? run, train, convert and import are ended at random moments by SIGKILL, SIGTERM, SIGHUP and
+SIGINT; nothing finished may be lost, repeated or mixed, and no process may be left.
 
-python benchmarks/kills.py [--kills 30]
+python benchmarks/kills.py [--kills 30] [--only run train convert import]
 """
 
 import argparse
+import hashlib
 import os
 import random
 import signal
@@ -13,58 +14,66 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+from sqlalchemy import create_engine, insert
+from tests.cli.test_train import _pack
+from tests.results.samples import make_cell, make_record
+
+from netdyno.results.store import open_store
+from netdyno.results.store.rows import to_row
+from netdyno.results.store.tables import RUNS
 
 PATIENCE_S = 5.0
-SUITE = """
-runs = 3
-seconds = 0.1
-[matrix]
-network = "lenet"
-framework = "null"
-batch = [{batches}]
-"""
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+CELLS, IMPORTED = 40, 3000
+SUITE = 'runs = 3\nseconds = 0.1\n[matrix]\nnetwork = "lenet"\nframework = "null"\nbatch = [{}]\n'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A command, how long it takes at most, what it has finished so far, and what is wrong with that in the end."""
+
+    arguments: tuple[str, ...]
+    longest_s: float
+    prepare: Callable[[Path], None]
+    finished: Callable[[Path], set[str]]
+    wrong: Callable[[Path], str]
 
 
 def main() -> None:
-    options = read_options()
-    with tempfile.TemporaryDirectory() as folder:
-        suite = Path(folder) / "suite.toml"
-        suite.write_text(SUITE.format(batches=", ".join(str(batch) for batch in range(1, options.cells + 1))))
-        lost = left = 0
-        for number in range(options.kills):
-            lost += kill_once(folder, suite, random.Random(number), early=number % 2 == 1)
-            left += len(processes_left(folder))
-        finished_by_killed = len(records(folder))
-        start(folder, suite).wait()
-        found = records(folder)
-    repeated = len(found) - 3 * options.cells
-    cost = f"{lost} lost, {repeated} repeated or missing, {left} processes left"
-    print(f"{options.kills} kills: {finished_by_killed} runs had finished, {cost}")
-    sys.exit(1 if lost or repeated or left else 0)
+    options, broken = read_options(), False
+    for name in options.only:
+        kind, lost, left, ended = KINDS[name], 0, 0, 0
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch)
+            kind.prepare(folder)
+            for number in range(options.kills):
+                chance = random.Random(f"{name} {number}")
+                before = kind.finished(folder)
+                ended += end_once(folder, kind, chance, SIGNALS[number % len(SIGNALS)])
+                lost += len(before - kind.finished(folder))
+                left += len(processes_left(scratch))
+            start(folder, kind).wait()
+            wrong = kind.wrong(folder)
+        print(
+            f"{name}: {options.kills} signals, {ended} hit it, {lost} lost, {left} processes left, {wrong or 'right'}"
+        )
+        broken = broken or bool(lost or left or wrong)
+    sys.exit(1 if broken else 0)
 
 
-def kill_once(folder: str, suite: Path, chance: random.Random, *, early: bool) -> int:
-    """How many finished runs a kill loses."""
-    before = records(folder)
-    process = start(folder, suite)
-    if early:
-        wait_for_worker(folder)
-    time.sleep(chance.uniform(0.0, 0.2) if early else chance.uniform(0.3, 4.0))
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    return len(before - records(folder))
-
-
-def wait_for_worker(folder: str) -> None:
-    """Until another run's logs are opened, which is when its worker starts; at most as long as a run takes."""
-    runs = Path(folder) / "runs"
-    known = set(runs.glob("*/run.json"))
-    deadline = time.monotonic() + PATIENCE_S
-    while set(runs.glob("*/run.json")) == known and time.monotonic() < deadline:
-        time.sleep(0.005)
+def end_once(folder: Path, kind: Kind, chance: random.Random, number: int) -> bool:
+    """Whether the signal met the command at work."""
+    process = start(folder, kind)
+    time.sleep(chance.uniform(0.0, kind.longest_s))
+    hit = process.poll() is None
+    process.send_signal(number)
+    process.wait(timeout=30)
+    return hit
 
 
 def processes_left(folder: str) -> list[int]:
@@ -77,15 +86,21 @@ def processes_left(folder: str) -> list[int]:
     return []
 
 
-def start(folder: str, suite: Path) -> "subprocess.Popen[bytes]":
-    environment = {**os.environ, "NETDYNO_HOME": folder, "NETDYNO_STORE": f"{folder}/results.sqlite"}
-    command = [sys.executable, "-m", "netdyno", "run", str(suite)]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def start(folder: Path, kind: Kind) -> "subprocess.Popen[bytes]":
+    own = {"NETDYNO_HOME": f"{folder}/home", "NETDYNO_STORE": f"{folder}/results.sqlite"}
+    environment = {**os.environ, **own, "NETDYNO_LOCK": f"{folder}/lock"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "netdyno", *kind.arguments],
+        env=environment,
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
-def records(folder: str) -> set[str]:
+def records(folder: Path) -> set[str]:
     """The ids in the database, after checking that it is whole."""
-    path = Path(folder) / "results.sqlite"
+    path = folder / "results.sqlite"
     if not path.exists():
         return set()
     with sqlite3.connect(path) as database:
@@ -94,10 +109,96 @@ def records(folder: str) -> set[str]:
         return {row[0] for row in database.execute("select id from runs")} if "runs" in tables else set()
 
 
+def expect_records(count: int) -> Callable[[Path], str]:
+    return lambda folder: "" if (found := len(records(folder))) == count else f"{found} runs instead of {count}"
+
+
+def _write_suite(folder: Path) -> None:
+    (folder / "suite.toml").write_text(SUITE.format(", ".join(str(batch) for batch in range(1, CELLS + 1))))
+
+
+def _write_export(folder: Path) -> None:
+    """Of a store with many records, written at once."""
+    location = folder / "other.sqlite"
+    open_store(str(location)).close()
+    engine = create_engine(f"sqlite:///{location}")
+    rows = [to_row(make_record(make_cell(batch=number), id=f"run-{number}")) for number in range(1, IMPORTED + 1)]
+    with engine.begin() as connection:
+        connection.execute(insert(RUNS), rows)
+    engine.dispose()
+    command = [sys.executable, "-m", "netdyno", "--store", str(location), "results", "export", "-o", "export.jsonl"]
+    subprocess.run(command, cwd=folder, check=True, stderr=subprocess.DEVNULL)
+
+
+def _converted(folder: Path) -> str:
+    """The same bytes as a conversion that nothing interrupted."""
+    return "" if _digest(folder / "out") == _digest_of_whole(folder) else "another content than uninterrupted"
+
+
+def _digest_of_whole(folder: Path) -> str:
+    whole = Kind(
+        arguments=(*KINDS["convert"].arguments[:-1], "whole"), longest_s=0, prepare=print, finished=records, wrong=str
+    )
+    start(folder, whole).wait()
+    return _digest(folder / "whole")
+
+
+def _digest(folder: Path) -> str:
+    found = hashlib.sha256()
+    for path in sorted(folder.rglob("*.rec")):
+        found.update(path.name.encode() + path.read_bytes())
+    return found.hexdigest()
+
+
+LEARN = (
+    "train",
+    "--framework",
+    "reference",
+    "--batch",
+    "16",
+    "--steps",
+    "3",
+    "--evaluate-every",
+    "2",
+    "--seeds",
+    "60",
+)
+KINDS = {
+    "run": Kind(
+        arguments=("run", "suite.toml"),
+        longest_s=4.0,
+        prepare=_write_suite,
+        finished=records,
+        wrong=expect_records(3 * CELLS),
+    ),
+    "train": Kind(
+        arguments=LEARN,
+        longest_s=4.0,
+        prepare=lambda folder: _pack(folder / "home"),
+        finished=records,
+        wrong=expect_records(60),
+    ),
+    "convert": Kind(
+        arguments=("datasets", "convert", "shapes", "--to", "recordio", "--out", "out"),
+        longest_s=3.0,
+        prepare=lambda folder: None,
+        finished=lambda folder: set(),
+        wrong=_converted,
+    ),
+    "import": Kind(
+        arguments=("results", "import", "export.jsonl"),
+        longest_s=1.5,
+        prepare=_write_export,
+        finished=records,
+        wrong=expect_records(IMPORTED),
+    ),
+}
+
+
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=30)
-    parser.add_argument("--cells", type=int, default=40)
+    parser.add_argument("--kills", type=int, default=30, help="of each command")
+    parser.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS))
     return parser.parse_args()
 
 
