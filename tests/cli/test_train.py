@@ -56,7 +56,7 @@ def test_every_seed_has_its_curve_and_is_not_trained_twice(tiny_mnist):
     assert "seed" not in again.stderr
 
 
-def test_other_data_is_learned_anew_and_told_apart(tiny_mnist):
+def test_other_data_starts_a_new_series(tiny_mnist):
     arguments = (*LEARN, "--seeds", "1", "--json")
     curve = json.loads(tiny_mnist(*arguments).stdout)[0]["seeds"][0]["curve"]
     _pack(tiny_mnist.home, first=1)

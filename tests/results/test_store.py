@@ -55,7 +55,7 @@ def test_a_run_whose_number_is_taken_goes_into_a_later_series(location: str) -> 
         store.add(make_record(series=2, id="second"))
         kept = store.add(make_record(id="other"))
         assert kept.series == 3
-        assert store.add(make_record(id="other")).id == "other"  # once more changes nothing
+        assert store.add(make_record(id="other")).id == "other"  # adding it again changes nothing
         assert {record.id: record.series for record in store.records()} == {"here-1-1": 1, "second": 2, "other": 3}
 
 

@@ -47,12 +47,13 @@ def _results(side: str, store: str) -> Iterator[Result]:
     """The results of a side, the runs of one cell in memory at a time."""
     place, selector = (side, "") if _is_place(side) else (store, side)
     with _opened(place) as opened:
-        selection, count = Selection(store=opened, selector=selector), 0
-        for count, result in enumerate(selection.results(), 1):  # noqa: B007 (looked at below)
+        selection, is_empty = Selection(store=opened, selector=selector), True
+        for result in selection.results():
+            is_empty = False
             yield result
-        if not count and not Selection(store=opened).count():
+        if is_empty and not Selection(store=opened).count():
             raise NetdynoError(f"no runs in '{place}'.", hint="Measure something first: netdyno run.")
-        if not count:
+        if is_empty:
             raise selection.nothing()
 
 

@@ -174,10 +174,10 @@ class Store:
     def close(self) -> None:
         self._engine.dispose()
         if unreadable := list(dict.fromkeys(self._unreadable)):
-            count = f"{len(unreadable)} rows cannot" if len(unreadable) > 1 else "1 row cannot"
+            count = f"{len(unreadable)} rows" if len(unreadable) > 1 else "1 row"
             first = unreadable[0].rstrip(".")
             LOG.warning(
-                "%s: %s be read and are left out (of a newer netdyno, or damaged). First: %s.",
+                "%s: %s cannot be read, left out (of a newer netdyno, or damaged). First: %s.",
                 self._place.shown,
                 count,
                 first,
