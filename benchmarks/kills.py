@@ -1,7 +1,7 @@
 """What does a signal cost? run, train, convert and import are ended at random moments by SIGKILL, SIGTERM, SIGHUP and
 SIGINT; nothing finished may be lost, repeated or mixed, and no process may be left.
 
-python benchmarks/kills.py [--kills 30] [--only run train convert import]
+PYTHONPATH=. python benchmarks/kills.py [--kills 30] [--only run train convert import] [--cells 40]
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import psutil
 from sqlalchemy import create_engine, insert
-from tests.cli.test_train import _pack
+from tests.data import tiny_mnist
 from tests.results.samples import make_cell, make_record
 
 from netdyno.results.store import open_store
@@ -29,7 +29,7 @@ from netdyno.results.store.tables import RUNS
 
 PATIENCE_S = 5.0
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-CELLS, IMPORTED = 40, 3000
+IMPORTED = 3000
 SUITE = 'runs = 3\nseconds = 0.1\n[matrix]\nnetwork = "lenet"\nframework = "null"\nbatch = [{}]\n'
 
 
@@ -39,15 +39,17 @@ class Kind:
 
     arguments: tuple[str, ...]
     longest_s: float
-    prepare: Callable[[Path], None]
+    prepare: Callable[[Path], object]
     finished: Callable[[Path], set[str]]
     wrong: Callable[[Path], str]
 
 
 def main() -> None:
     options, broken = read_options(), False
-    for name in options.only:
-        kind, lost, left, ended = KINDS[name], 0, 0, 0
+    for name, kind in make_kinds(options.cells).items():
+        if name not in options.only:
+            continue
+        lost, left, ended = 0, 0, 0
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch)
             kind.prepare(folder)
@@ -57,7 +59,7 @@ def main() -> None:
                 ended += end_once(folder, kind, chance, SIGNALS[number % len(SIGNALS)])
                 lost += len(before - kind.finished(folder))
                 left += len(processes_left(scratch))
-            start(folder, kind).wait()
+            start(folder, kind.arguments).wait()
             wrong = kind.wrong(folder)
         print(
             f"{name}: {options.kills} signals, {ended} hit it, {lost} lost, {left} processes left, {wrong or 'right'}"
@@ -68,7 +70,7 @@ def main() -> None:
 
 def end_once(folder: Path, kind: Kind, chance: random.Random, number: int) -> bool:
     """Whether the signal met the command at work."""
-    process = start(folder, kind)
+    process = start(folder, kind.arguments)
     time.sleep(chance.uniform(0.0, kind.longest_s))
     hit = process.poll() is None
     process.send_signal(number)
@@ -86,11 +88,11 @@ def processes_left(folder: str) -> list[int]:
     return []
 
 
-def start(folder: Path, kind: Kind) -> "subprocess.Popen[bytes]":
+def start(folder: Path, arguments: tuple[str, ...]) -> "subprocess.Popen[bytes]":
     own = {"NETDYNO_HOME": f"{folder}/home", "NETDYNO_STORE": f"{folder}/results.sqlite"}
     environment = {**os.environ, **own, "NETDYNO_LOCK": f"{folder}/lock"}
     return subprocess.Popen(
-        [sys.executable, "-m", "netdyno", *kind.arguments],
+        [sys.executable, "-m", "netdyno", *arguments],
         env=environment,
         cwd=folder,
         stdout=subprocess.DEVNULL,
@@ -113,10 +115,6 @@ def expect_records(count: int) -> Callable[[Path], str]:
     return lambda folder: "" if (found := len(records(folder))) == count else f"{found} runs instead of {count}"
 
 
-def _write_suite(folder: Path) -> None:
-    (folder / "suite.toml").write_text(SUITE.format(", ".join(str(batch) for batch in range(1, CELLS + 1))))
-
-
 def _write_export(folder: Path) -> None:
     """Of a store with many records, written at once."""
     location = folder / "other.sqlite"
@@ -136,10 +134,7 @@ def _converted(folder: Path) -> str:
 
 
 def _digest_of_whole(folder: Path) -> str:
-    whole = Kind(
-        arguments=(*KINDS["convert"].arguments[:-1], "whole"), longest_s=0, prepare=print, finished=records, wrong=str
-    )
-    start(folder, whole).wait()
+    start(folder, (*CONVERT, "whole")).wait()
     return _digest(folder / "whole")
 
 
@@ -151,54 +146,51 @@ def _digest(folder: Path) -> str:
 
 
 LEARN = (
-    "train",
-    "--framework",
-    "reference",
-    "--batch",
-    "16",
-    "--steps",
-    "3",
-    "--evaluate-every",
-    "2",
-    "--seeds",
-    "60",
+    *("train", "--framework", "reference", "--batch", "16"),
+    *("--steps", "3", "--evaluate-every", "2", "--seeds", "60"),
 )
-KINDS = {
-    "run": Kind(
+CONVERT = ("datasets", "convert", "shapes", "--to", "recordio", "--out")
+NAMES = ("run", "train", "convert", "import")
+
+
+def make_kinds(cells: int) -> dict[str, Kind]:
+    suite = SUITE.format(", ".join(str(batch) for batch in range(1, cells + 1)))
+    run = Kind(
         arguments=("run", "suite.toml"),
         longest_s=4.0,
-        prepare=_write_suite,
+        prepare=lambda folder: folder.joinpath("suite.toml").write_text(suite),
         finished=records,
-        wrong=expect_records(3 * CELLS),
-    ),
-    "train": Kind(
+        wrong=expect_records(3 * cells),
+    )
+    train = Kind(
         arguments=LEARN,
         longest_s=4.0,
-        prepare=lambda folder: _pack(folder / "home"),
+        prepare=lambda folder: tiny_mnist.pack(folder / "home"),
         finished=records,
         wrong=expect_records(60),
-    ),
-    "convert": Kind(
-        arguments=("datasets", "convert", "shapes", "--to", "recordio", "--out", "out"),
+    )
+    convert = Kind(
+        arguments=(*CONVERT, "out"),
         longest_s=3.0,
         prepare=lambda folder: None,
         finished=lambda folder: set(),
         wrong=_converted,
-    ),
-    "import": Kind(
+    )
+    take_in = Kind(
         arguments=("results", "import", "export.jsonl"),
         longest_s=1.5,
         prepare=_write_export,
         finished=records,
         wrong=expect_records(IMPORTED),
-    ),
-}
+    )
+    return dict(zip(NAMES, (run, train, convert, take_in), strict=True))
 
 
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=30, help="of each command")
-    parser.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES)
+    parser.add_argument("--cells", type=int, default=40, help="of the suite that is run")
     return parser.parse_args()
 
 

@@ -1,40 +1,17 @@
 """`netdyno train`: a tiny set is learned from the command line, over seeds, and not learned twice."""
 
 import json
-import shutil
 
-import numpy as np
 import pytest
+from tests.data.tiny_mnist import pack
 
-from netdyno.data.formats import packed
-from netdyno.data.item import About, Item
 from netdyno.results.store import open_store
-
-CLASSES = tuple("0123456789")
 
 
 @pytest.fixture
 def tiny_mnist(netdyno):
-    """Bright squares whose place is the label, where a packed MNIST would lie."""
-    _pack(netdyno.home)
+    pack(netdyno.home)
     return netdyno
-
-
-def _item(index):
-    label = index % 10
-    pixels = np.full((28, 28, 1), index % 7, np.uint8)
-    top, left = 5 * (label // 5) + 6, 5 * (label % 5) + 1
-    pixels[top : top + 4, left : left + 4] = 250
-    return Item(name=str(index), label=label, pixels=pixels)
-
-
-def _pack(home, counts=(("train", 64), ("test", 20)), first=0):
-    folder = home / "datasets" / "mnist" / "packed"
-    shutil.rmtree(folder, ignore_errors=True)
-    for split, count in counts:
-        writer = packed.create(folder, split, About(count=count, classes=CLASSES, shape=(28, 28, 1)))
-        writer.write([_item(index) for index in range(first, first + count)])
-        writer.finish()
 
 
 LEARN = ("train", "--framework", "reference", "--batch", "16", "--steps", "3", "--evaluate-every", "2")
@@ -59,7 +36,7 @@ def test_every_seed_has_its_curve_and_is_not_trained_twice(tiny_mnist):
 def test_other_data_starts_a_new_series(tiny_mnist):
     arguments = (*LEARN, "--seeds", "1", "--json")
     curve = json.loads(tiny_mnist(*arguments).stdout)[0]["seeds"][0]["curve"]
-    _pack(tiny_mnist.home, first=1)
+    pack(tiny_mnist.home, first=1)
     other = json.loads(tiny_mnist(*arguments).stdout)[0]["seeds"][0]["curve"]
     assert other != curve
     first, second = _runs(tiny_mnist)[1, 1], _runs(tiny_mnist)[2, 1]
