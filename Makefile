@@ -12,6 +12,8 @@ run: $(VENV)/installed
 	$(NETDYNO) run
 
 # Everything but the frameworks themselves. The report is tested in Debian's chromium, where that is installed.
+# A thousand commands are started: Python may keep what it compiled for the first of them.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/installed-for-tests
 	$(NETDYNO) frameworks install pytorch-2
 	$(VENV)/bin/python -m pytest -n 2 --ignore=tests/parity

@@ -1,6 +1,5 @@
 """How netdyno is used from Python: what the functions of the public API do."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -14,7 +13,7 @@ from netdyno.bench.suite import Suite, read_suite
 from netdyno.bench.suites import DEFAULT, find_suite
 from netdyno.devices.machine import describe_machine
 from netdyno.errors import NetdynoError, unknown
-from netdyno.frameworks.home import home
+from netdyno.frameworks.home import store_location
 from netdyno.frameworks.spec import find_spec
 from netdyno.results.compare.pairs import Compared, compare_all
 from netdyno.results.compare.question import question_of
@@ -50,11 +49,6 @@ class Silent:
     def polled(self) -> None: ...
 
     def ended(self, result: object) -> None: ...
-
-
-def store_location(store: str | None = None) -> str:
-    """The store named, else NETDYNO_STORE, else a file in netdyno's home."""
-    return store or os.environ.get("NETDYNO_STORE") or str(home() / "results.sqlite")
 
 
 def find_network(

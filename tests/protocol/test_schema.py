@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 import jsonschema
@@ -14,8 +15,14 @@ QUICK = ("--runs", "1", "--seconds", "0.2")
 SCHEMA = json.loads(FILE.read_text(encoding="utf-8"))
 
 
+@cache
+def _validator(kind):
+    """Made once: making it checks the schema itself, which takes longer than any event."""
+    return jsonschema.Draft202012Validator({**SCHEMA, "$ref": f"#/$defs/{kind}"})
+
+
 def _check(kind, data):
-    jsonschema.validate(data, {**SCHEMA, "$ref": f"#/$defs/{kind}"})
+    _validator(kind).validate(data)
 
 
 def _ranks(home):

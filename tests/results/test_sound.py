@@ -36,7 +36,7 @@ NAMED = st.dictionaries(TEXT, JSON_VALUES, max_size=3)
     readings=st.dictionaries(TEXT, NUMBERS, max_size=3),
     batch=st.integers(1, 2**33),
 )
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_a_store_takes_can_be_exported_and_imported(
     tmp_path_factory: pytest.TempPathFactory,
     names: Any,

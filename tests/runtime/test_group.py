@@ -102,7 +102,7 @@ def test_a_rank_that_goes_wrong_ends_its_group_and_is_named(group, ranks, culpri
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_a_rank_that_hangs_ends_its_group_at_the_deadline(group, ranks):
     start = time.monotonic()
-    finished = group(ranks, {str(ranks - 1): "hang stubbornly"}, deadline_s=6.0)
+    finished = group(ranks, {str(ranks - 1): "hang stubbornly"}, deadline_s=3.0)
     assert time.monotonic() - start < SOON_S
     assert finished.verdict.outcome == "timed out"
     assert "no last word before the deadline" in finished.verdict.reason

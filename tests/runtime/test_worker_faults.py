@@ -39,7 +39,7 @@ CELL = ("--framework", "scripted", "--network", "lenet", "--batch", "7")
 )
 def test_every_misbehaviour_has_its_outcome_and_reason(netdyno, behaviour, outcome, reason):
     netdyno.script(b7=behaviour)
-    done = netdyno("run", *CELL, *QUICK, "--deadline", "10")
+    done = netdyno("run", *CELL, *QUICK, "--deadline", "5")
     assert "Traceback" not in done.stderr
     (result,) = netdyno.json("results")
     assert (result["outcome"], result["figures"]) == (outcome, {})

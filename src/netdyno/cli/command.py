@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from netdyno.signals import interrupt_when_signalled
+
 OTHERS = "General"
 
 
@@ -51,6 +53,7 @@ class LazyGroup(TyperGroup):
         if cmd_name not in self.lazy:
             return None
         module = importlib.import_module(self.lazy[cmd_name].module)
+        interrupt_when_signalled()
         command = typer.main.get_command(module.app)
         command.name = cmd_name
         return command

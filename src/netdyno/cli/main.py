@@ -11,6 +11,7 @@ import typer
 from netdyno.cli.command import Lazy, LazyGroup
 from netdyno.cli.options import StoreOption
 from netdyno.errors import NetdynoError
+from netdyno.signals import STOPPED
 from netdyno.text import shortened
 from netdyno.version import __version__
 
@@ -18,7 +19,6 @@ from netdyno.version import __version__
 USAGE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 LONGEST = 300  # characters of what is wrong with an option
-STOPPED = 130  # what a shell reports for Ctrl-C
 
 COMMANDS = {
     "run": Lazy("netdyno.cli.run", "Measure a suite, or one cell described by options."),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from netdyno.errors import NetdynoError
+from netdyno.frameworks import home
 
 if TYPE_CHECKING:
     from netdyno.devices.machine import Machine
@@ -53,9 +54,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout."
 
 def store_location(context: typer.Context) -> str:
     """Return --store, else NETDYNO_STORE, else a file in netdyno's home."""
-    from netdyno import library
-
-    return library.store_location(context.obj)
+    return home.store_location(context.obj)
 
 
 def device_of(gpus: int | None, cpu: bool, gpus_here: int) -> str:

@@ -35,6 +35,11 @@ def home_path(variables: Mapping[str, str] = os.environ) -> Path:
     return Path(os.path.abspath(cache)) / "netdyno"
 
 
+def store_location(named: str | None = None) -> str:
+    """The store named, else NETDYNO_STORE, else a file in netdyno's home."""
+    return named or os.environ.get("NETDYNO_STORE") or str(home() / "results.sqlite")
+
+
 def _unwritable(folder: Path, reason: str) -> NetdynoError:
     return NetdynoError(
         f"expected a home folder that can be written, received {folder}: {reason}.",

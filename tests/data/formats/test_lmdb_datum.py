@@ -168,7 +168,7 @@ def test_damage_anywhere_in_the_tree_is_refused_or_harmless(tmp_path):
     data = path.read_bytes()
     draws = np.random.RandomState(5)
     refused = 0
-    for _ in range(400):
+    for _ in range(150):
         damaged = bytearray(data)
         at = draws.randint(len(data) // 4096) * 4096 + draws.randint(64)
         damaged[at] = draws.randint(256)
@@ -179,7 +179,7 @@ def test_damage_anywhere_in_the_tree_is_refused_or_harmless(tmp_path):
             refused += "data.mdb, byte" in str(error)
         else:
             assert [key for key, _ in found] == [key for key, _ in pairs]
-    assert refused > 100
+    assert refused > 38
 
 
 def test_a_database_with_several_values_a_key_is_refused(tmp_path):

@@ -1,17 +1,16 @@
 """How a store's schema is brought up to date, or refused, when it is opened."""
 
 import threading
-from functools import cache
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, column, inspect, select, table, text
 
 from netdyno.errors import NetdynoError
 from netdyno.results.store.location import Place
-from netdyno.results.store.tables import METADATA, VERSION_TABLE
+from netdyno.results.store.tables import METADATA, REVISION, VERSION_TABLE
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 TABLES = {"records", *METADATA.tables}  # ours, by the names of every revision
 LOCK_KEY = 0x6E657464796E6F  # "netdyno": names PostgreSQL's advisory lock
@@ -21,11 +20,10 @@ ONE_AT_A_TIME = threading.Lock()  # Alembic keeps its context in a module
 def is_current(connection: Connection, place: Place) -> bool:
     """Whether nothing needs migrating. Raises for a database that is not ours or newer than we are."""
     revision = _revision(connection, place)
-    script = _script()
-    if revision is not None and revision not in {known.revision for known in script.walk_revisions()}:
+    if revision not in (None, REVISION) and revision not in _known_revisions():
         message = f"{place.shown} was written by a newer netdyno (schema {revision})."
         raise NetdynoError(message, hint="Upgrade netdyno: pip install --upgrade netdyno.")
-    return revision == script.get_current_head()
+    return revision == REVISION
 
 
 def is_empty(connection: Connection, place: Place) -> bool:
@@ -39,6 +37,8 @@ def upgrade(connection: Connection, place: Place) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_KEY})
     if is_current(connection, place):
         return
+    from alembic import command  # a tenth of a second that a store of this version does not cost
+
     config = _config()
     config.attributes["connection"] = connection
     with ONE_AT_A_TIME:
@@ -48,8 +48,10 @@ def upgrade(connection: Connection, place: Place) -> None:
 def _revision(connection: Connection, place: Place) -> str | None:
     tables = set(inspect(connection).get_table_names())
     if VERSION_TABLE in tables:
-        options = {"version_table": VERSION_TABLE}
-        return MigrationContext.configure(connection, opts=options).get_current_revision()
+        revision: str | None = connection.execute(
+            select(column("version_num")).select_from(table(VERSION_TABLE))
+        ).scalar()
+        return revision
     # A server's database may be shared with others, a file may not.
     if not TABLES.isdisjoint(tables) or (tables and place.path is not None):
         message = f"{place.shown} is the database of another program."
@@ -57,12 +59,15 @@ def _revision(connection: Connection, place: Place) -> str | None:
     return None
 
 
-@cache
-def _script() -> ScriptDirectory:
-    return ScriptDirectory.from_config(_config())
+def _known_revisions() -> set[str]:
+    from alembic.script import ScriptDirectory
+
+    return {known.revision for known in ScriptDirectory.from_config(_config()).walk_revisions()}
 
 
-def _config() -> Config:
+def _config() -> "Config":
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", "netdyno.results.store:migrations")
     return config

@@ -23,6 +23,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+REVISION = "0007"  # the newest of the migrations
 VERSION_TABLE = "netdyno_schema"  # not Alembic's default: a team's database may be migrated by others too
 
 METADATA = MetaData()
