@@ -53,10 +53,15 @@ bench-gpu: $(VENV)/installed
 	$(NETDYNO) frameworks install pytorch-2
 	$(VENV)/bin/python benchmarks/gpu.py $(or $(PARTS),float32 bfloat16 spread bare-float32 bare-bfloat16 resnet50 monitor largest)
 
-# Does it say "faster" only when it is? A cell against itself, against a slowed one, and two hundred signals.
+# Does it say "faster" only when it is? A cell against itself, and against a slowed one.
 bench-honesty: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/honesty.py
+
+# Is anything lost? Two hundred signals at random moments, and eight writers on a PostgreSQL server that is restarted.
+.PHONY: bench-losses
+bench-losses: $(VENV)/installed-for-tests
 	PYTHONPATH=. $(VENV)/bin/python benchmarks/kills.py --kills 50
+	PYTHONPATH=. $(VENV)/bin/python benchmarks/writers.py
 
 # Does the loader keep up? resnet50 on JPEGs: make bench-input, or on a GPU with OPTIONS="--gpus 1 --batch 256 --threads 8,16"
 .PHONY: bench-input
