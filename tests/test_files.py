@@ -2,6 +2,7 @@
 
 import os
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,18 @@ def test_what_is_interrupted_leaves_the_old_file_and_nothing_else(tmp_path, erro
         _half_written(path, error)
     assert path.read_text() == "old"
     assert [found.name for found in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_draft_of_a_killed_process_is_removed_by_the_next(tmp_path):
+    path, ended = tmp_path / "report.html", subprocess.Popen(["true"])
+    ended.wait()
+    abandoned, in_use = tmp_path / f"report.html.{ended.pid}.making", tmp_path / f"report.html.{os.getppid()}.making"
+    for draft in (abandoned, in_use):
+        draft.write_text("half")
+        os.utime(draft, (0, 0))
+    with replacing(path) as file:
+        file.write(b"new")
+    assert {found.name for found in tmp_path.iterdir()} == {"report.html", in_use.name}
 
 
 def test_a_device_stays_a_device():

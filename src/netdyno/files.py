@@ -1,13 +1,17 @@
 """How a user's file is written: whole, or not at all."""
 
+import glob
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from netdyno.errors import NetdynoError
+
+RECENT_S = 60.0
 
 
 @contextmanager
@@ -36,6 +40,7 @@ def reason_of(error: OSError) -> str:
 
 @contextmanager
 def _draft(path: Path) -> Iterator[BinaryIO]:
+    _remove_abandoned(path)
     making = path.with_name(f"{path.name}.{os.getpid()}.making")
     try:
         with making.open("wb") as file:
@@ -45,3 +50,21 @@ def _draft(path: Path) -> Iterator[BinaryIO]:
         os.replace(making, path)
     finally:
         making.unlink(missing_ok=True)
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Drafts whose process was killed. One that was written to just now may be another machine's, on a shared disk."""
+    for draft in path.parent.glob(f"{glob.escape(path.name)}.*.making"):
+        writer = draft.name.split(".")[-2]
+        if writer.isdigit() and not _is_running(int(writer)) and time.time() - draft.stat().st_mtime > RECENT_S:
+            draft.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True
