@@ -53,7 +53,7 @@ def _draft(path: Path) -> Iterator[BinaryIO]:
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Drafts whose process was killed. One that was written to just now may be another machine's, on a shared disk."""
+    """Drafts whose process was killed. One written to just now may be another machine's, on a shared disk."""
     for draft in path.parent.glob(f"{glob.escape(path.name)}.*.making"):
         writer = draft.name.split(".")[-2]
         if writer.isdigit() and not _is_running(int(writer)) and time.time() - draft.stat().st_mtime > RECENT_S:
