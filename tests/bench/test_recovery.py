@@ -3,9 +3,12 @@
 import json
 import os
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
+from netdyno.bench.campaign import recover
+from netdyno.results.store.problems import StoreRefused
 from netdyno.runtime.folders import ATTEMPTS, RunFolders
 
 CELL = ("run", "--framework", "null", "--network", "lenet", "--runs", "1", "--seconds", "0.1")
@@ -126,3 +129,23 @@ def test_a_relative_store_is_the_one_of_the_folder_where_the_run_began(netdyno, 
     RunFolders(home=netdyno.home, store_name=str(here / "mine.sqlite")).point_at(folder)
     assert "ecovered" not in netdyno(*cell, cwd=there).stderr
     assert "Recovered a finished run" in netdyno(*cell, cwd=here).stderr
+
+
+class _Unreachable:
+    """A store whose server is down."""
+
+    def has(self, identity):
+        return False
+
+    def add(self, record):
+        raise StoreRefused("cannot reach the server.")
+
+
+def test_a_store_that_refuses_costs_no_finished_run_however_often_it_does(netdyno, crashed):
+    folder = crashed()
+    folders = RunFolders(home=netdyno.home, store_name=str(netdyno.home / "results.sqlite"))
+    for _ in range(ATTEMPTS + 2):
+        with pytest.raises(StoreRefused):
+            recover(SimpleNamespace(folders=folders, store=_Unreachable()))
+    assert folder.name in "".join(path.read_text() for path in netdyno.home.glob("in-flight-*"))
+    assert "Recovered a finished run of lenet/mnist" in netdyno(*CELL, "--again").stderr

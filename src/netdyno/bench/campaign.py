@@ -24,6 +24,7 @@ from netdyno.protocol.request import Request
 from netdyno.results.cell import Cell
 from netdyno.results.record import Record
 from netdyno.results.store import Basis, Store
+from netdyno.results.store.problems import StoreRefused
 from netdyno.results.store.sound import storable
 from netdyno.runtime.folders import RunFolders
 from netdyno.runtime.judge import FAILED, broken
@@ -151,6 +152,9 @@ def recover(campaign: Campaign) -> Recovery:
     if not aside.is_hopeless:
         try:
             found = Recovery(record=_stored_now(aside.folder, campaign) if aside.folder else None)
+        except StoreRefused:  # no run can be stored now, and this one is to be when one can
+            aside.put_back()
+            raise
         except Exception as error:  # whatever a killed run left must not stop the runs to come
             found = Recovery(problem=f"the run in flight, {name}, could not be recovered: {error or repr(error)}")
     aside.forget()

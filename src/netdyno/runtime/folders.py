@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-ATTEMPTS = 3  # at looking into a run that was in flight, before it is left alone for good
+ATTEMPTS = 5  # at looking into a run that was in flight, before it is left alone for good
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +70,10 @@ class SetAside:
     pointer: Path
     folder: Path | None
     is_hopeless: bool  # every attempt to look into it has killed netdyno
+
+    def put_back(self) -> None:
+        """Nothing of it was at fault, so this was no attempt."""
+        os.replace(self.pointer, self.pointer.with_suffix(""))
 
     def forget(self) -> None:
         """It was looked into; the folder stays."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from netdyno.errors import NetdynoError
 from netdyno.results.store.location import Place
@@ -39,13 +39,20 @@ POSTGRES_WORDS = {
 }
 
 
+class StoreRefused(NetdynoError):
+    """The database takes or gives nothing now, whatever it is asked: full, locked, read-only, not reached."""
+
+
 @contextmanager
 def explained(place: Place) -> Iterator[None]:
     """Turn what the driver raises into one line for the user, without any password."""
     try:
         yield
     except DBAPIError as error:
-        raise _explain(error, place) from error
+        explanation = _explain(error, place)
+        if isinstance(error, OperationalError | InterfaceError):
+            raise StoreRefused(explanation.args[0], hint=explanation.hint) from error
+        raise explanation from error
     except (ValueError, RecursionError) as error:  # of the driver, which cannot read what is in a column
         words = place.without_secrets(str(error).partition("\n")[0])
         raise NetdynoError(f"{place.shown} holds what cannot be read: {shortened(words)}.", hint=DAMAGED) from error
