@@ -34,9 +34,9 @@ from netdyno.report.terminal.proofs import proof_matrix, proofs_table
 from netdyno.results.proof import Proof
 from netdyno.results.store import open_store
 from netdyno.runtime.worker import Setup
+from netdyno.workloads.judgement import proof_json
 from netdyno.workloads.prove import Candidate, Prover
 from netdyno.workloads.references import ProofCase
-from netdyno.workloads.tolerance import proof_json
 from netdyno.zoo.entry import Entry, reduced
 
 NETWORK = "Network, or path/to/file.py:function. Repeatable. Default: the zoo."

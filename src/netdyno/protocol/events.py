@@ -19,8 +19,8 @@ from netdyno.protocol.fields import (
 )
 
 Losses = Annotated[dict[Name, Number | None], Meta(max_length=1_000)]
-Errors = dict[Name, Number | None]
-"""Relative errors by tensor; null for one that is not finite."""
+Sizes = dict[Name, Number | None]
+"""Root mean squares by tensor; null for one that is not finite."""
 Stages = Annotated[dict[Name, Seconds], Meta(max_length=100)]
 
 
@@ -116,10 +116,11 @@ class Phases(Event, frozen=True, kw_only=True):
 
 
 class Proof(Event, frozen=True, kw_only=True):
-    """One case compared with the oracle: errors by kind and tensor, or why it is unsupported."""
+    """One case, by kind and tensor: of the reference how large each is, of others how far from the reference; or why
+    it is unsupported."""
 
     case: Name
-    errors: Annotated[dict[Name, Errors], Meta(max_length=20)] = {}
+    tensors: Annotated[dict[Name, Sizes], Meta(max_length=20)] = {}
     unsupported: Text = ""
 
 

@@ -151,15 +151,15 @@ class LearnRequest(Request, frozen=True, kw_only=True):
 
 
 class CaseRequest(Struct, frozen=True, kw_only=True):
-    """Gradients on `batches` batches and `steps` updates: the oracle writes `arrays`, a candidate is compared with
-    them."""
+    """Outputs, gradients and `steps` updates: the oracle writes `arrays`; its replays and candidates are compared
+    with them."""
 
     name: Name
     programme: Wire
     arrays: Path
-    role: Literal["reference", "candidate"]
+    role: Literal["reference", "replay", "candidate"]
     steps: Count = 3
-    batches: Positive = 3
+    replays: Positive = 3
 
 
 class ProveRequest(Request, frozen=True, kw_only=True):

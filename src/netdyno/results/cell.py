@@ -15,7 +15,7 @@ from netdyno.results.values import END, IN_JSON, Count, Name, one_of
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "device": ("cpu", "cuda"),
-    "precision": ("float32", "tf32", "bfloat16", "float16"),
+    "precision": ("float32", "tf32", "bfloat16", "float16", "float64"),
     "execution": ("eager", "compiled", "cudagraph", "compiled-cudagraph", "fastest"),
     "data": ("synthetic", "packed", "native"),
 }

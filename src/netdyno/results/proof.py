@@ -1,6 +1,7 @@
 """One proof as it is kept: a framework on a network, its largest errors, or the reason there are none."""
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import Annotated
 
 from msgspec import Meta, Struct, field
@@ -11,6 +12,26 @@ from netdyno.results.values import AnyNumber, Count, Finite, Name, Words
 
 CELL_FIELDS = ("framework", "device", "precision")
 CASE_FIELDS = (*CELL_FIELDS, "network", "dataset")
+
+
+class Tensor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One tensor of a proof, in root mean squares: how large it is, how far off, how far it may be."""
+
+    kind: Name
+    name: Name
+    node: Name
+    size: Finite
+    off_by: AnyNumber
+    limit: Finite
+
+    def holds(self) -> bool:
+        return self.off_by <= self.limit
+
+    def share(self) -> float:
+        """Of its limit; over 1 where it is wrong."""
+        if self.limit:
+            return self.off_by / self.limit
+        return inf if self.off_by else 0.0
 
 
 class Proof(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,6 +59,7 @@ class Proof(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     size: Name | None = None  # of the inputs, where they were made smaller
     # The smallest relative error that the proof could have seen, by kind of tensor.
     resolution: Annotated[Mapping[Name, Finite], Meta(max_length=100)] | None = None
+    worst: Annotated[tuple[Tensor, ...], Meta(max_length=100)] = ()  # nearest their limits or over them
 
     def case(self) -> str:
         """The network as a user names it."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from msgspec import structs
 
@@ -20,10 +21,12 @@ from netdyno.results.proof import Proof
 from netdyno.runtime.judge import DONE
 from netdyno.runtime.task import Finished, Task, scratch_folder
 from netdyno.runtime.worker import Setup, Worker, request_fields
-from netdyno.workloads.references import ProofCase, References
-from netdyno.workloads.tolerance import KINDS, TOLERANCE, finite_errors, judged, with_small_learning_rate
+from netdyno.workloads.judgement import KINDS, Evidence, finite, judged
+from netdyno.workloads.references import SIZES, ProofCase, References, keep_tensors, kept_tensors
 
-REFERENCE = "reference"
+REFERENCE, EXACTLY = "reference", "float64"
+
+Role = Literal["reference", "replay", "candidate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +51,9 @@ class Prover:
 
     def case(self, title: tuple[str, str], programme: Programme, *, identity: str = "", size: str = "") -> ProofCase:
         """A network as a case; the oracle computes its arrays now unless they are known."""
-        case = self.references.case("/".join(title), with_small_learning_rate(without_randomness(programme)))
+        case = self.references.case("/".join(title), without_randomness(programme))
         case = replace(case, identity=identity, size=size)
-        self.write_reference(self.references.missing([case]))
+        self._compute([case], SIZES)
         self.references.prune()
         return case
 
@@ -59,6 +62,7 @@ class Prover:
     ) -> list[Proof]:
         """Every case in one framework. One process does them all; if it dies, another goes on behind the case
         that it died of."""
+        self._compute(cases, candidate.setup.precision)
         proofs: list[Proof] = []
         while len(proofs) < len(cases):
             left = cases[len(proofs) :]
@@ -73,7 +77,7 @@ class Prover:
                 on_proof(proofs[-1])
         return proofs
 
-    def compare(self, cases: list[ProofCase], candidate: Candidate, role: str = "candidate") -> Finished:
+    def compare(self, cases: list[ProofCase], candidate: Candidate, role: Role = "candidate") -> Finished:
         """What a worker reports about some cases."""
         spec = candidate.spec
         worker = Worker.of(spec, candidate.interpreter, self.archive)
@@ -82,16 +86,20 @@ class Prover:
             request = prove_request(cases, worker, candidate.setup, role)
             return Task(worker=worker, request=request, folder=folder, deadline_s=self.deadline_s).run()
 
-    def write_reference(self, cases: list[ProofCase]) -> None:
-        """Let the oracle train the cases and keep its arrays for the candidates."""
-        if not cases:
+    def _compute(self, cases: list[ProofCase], what: str) -> None:
+        """Let the oracle train the cases, or replay them in a precision, and keep what it says of their tensors."""
+        missing = self.references.missing(cases, what)
+        if not missing:
             return
-        setup = Setup(device="cpu", precision="float32", execution="eager", threads=self.threads)
+        precision = EXACTLY if what == SIZES else what
+        setup = Setup(device="cpu", precision=precision, execution="eager", threads=self.threads)
         own = Interpreter(path=self.python, origin="current")
         oracle = Candidate(spec=find_spec(REFERENCE), interpreter=own, setup=setup)
-        finished = self.compare(cases, oracle, REFERENCE)
+        finished = self.compare(missing, oracle, "reference" if what == SIZES else "replay")
         if finished.verdict.outcome != DONE:
-            raise NetdynoError(f"the reference failed on {cases[0].name}: {_why(finished)}")
+            raise NetdynoError(f"the reference failed on {missing[0].name}: {_why(finished)}")
+        for case, event in zip(missing, finished.log.all(events.Proof), strict=True):
+            keep_tensors(case.kept(what), finite(event.tensors))
 
     def _proof(self, case: ProofCase, candidate: Candidate, finished: Finished, event: events.Proof) -> Proof:
         blank = _blank(case, candidate, finished.log)
@@ -99,31 +107,39 @@ class Prover:
             return structs.replace(blank, reason=_why(finished))
         if event.unsupported:
             return structs.replace(blank, reason=f"unsupported: {event.unsupported}")
-        if missing := [kind for kind in KINDS if kind not in event.errors]:
-            return structs.replace(blank, reason=f"failed: no errors of {', '.join(missing)} were reported")
-        proof = judged(blank, case.programme, finite_errors(event.errors))
-        limit = TOLERANCE[proof.precision].outputs
-        if proof.outputs is not None and proof.outputs > limit:
-            node = self._first_wrong_value(case, candidate, limit)
-            proof = structs.replace(proof, worst_node=node or proof.worst_node)
+        if missing := [kind for kind in KINDS if kind not in event.tensors]:
+            return structs.replace(blank, reason=f"failed: nothing was reported of {', '.join(missing)}")
+        proof = judged(blank, case.programme, self._evidence(case, candidate, event))
+        if any(tensor.kind == "outputs" and not tensor.holds() for tensor in proof.worst):
+            proof = structs.replace(proof, worst_node=self._first_wrong_value(case, candidate) or proof.worst_node)
         return proof
 
-    def _first_wrong_value(self, case: ProofCase, candidate: Candidate, limit: float) -> str:
+    def _evidence(self, case: ProofCase, candidate: Candidate, event: events.Proof) -> Evidence:
+        return Evidence(
+            precision=candidate.setup.precision,
+            sizes=kept_tensors(case.kept(SIZES)),
+            noise=kept_tensors(case.kept(candidate.setup.precision)),
+            distances=finite(event.tensors),
+        )
+
+    def _first_wrong_value(self, case: ProofCase, candidate: Candidate) -> str:
         """Compare again with every node as an output: the first that differs is the one that is wrong."""
         graph = case.programme.graph
         names = tuple(node.name for node in graph.nodes)
         whole = replace(case.programme, graph=replace(graph, outputs=names))
         with scratch_folder(self.scratch, "values") as folder:
-            closer = replace(case, programme=whole, arrays=folder / "values.npz")
-            self.write_reference([closer])
+            closer = replace(case, programme=whole, arrays=folder / "values.npz", steps=0)
+            self._compute([closer], SIZES)
+            self._compute([closer], candidate.setup.precision)
             event = self.compare([closer], candidate).log.first(events.Proof)
-        if event is None or not event.errors:
-            return ""
-        errors = finite_errors(event.errors)["outputs"]
-        return next((name for name in names if errors.get(name, 0.0) > limit), "")
+            if event is None or not event.tensors:
+                return ""
+            tensors = self._evidence(closer, candidate, event).tensors(whole)
+            wrong = {tensor.name for tensor in tensors if tensor.kind == "outputs" and not tensor.holds()}
+        return next((name for name in names if name in wrong), "")
 
 
-def prove_request(cases: list[ProofCase], worker: Worker, setup: Setup, role: str) -> ProveRequest:
+def prove_request(cases: list[ProofCase], worker: Worker, setup: Setup, role: Role) -> ProveRequest:
     """Prove several networks in one process."""
     return ProveRequest(
         **request_fields(worker, setup),
@@ -132,9 +148,9 @@ def prove_request(cases: list[ProofCase], worker: Worker, setup: Setup, role: st
                 name=case.name,
                 programme=worker.wire(case.programme),
                 arrays=str(case.arrays),
-                role="reference" if role == REFERENCE else "candidate",
+                role=role,
                 steps=case.steps,
-                batches=case.batches,
+                replays=case.replays,
             )
             for case in cases
         ),

@@ -5,8 +5,6 @@ Functions under `torch` are called where `torch.nn.functional` only wraps them w
 
 from collections import namedtuple
 
-import numpy as np
-
 from netdyno_worker.adapters.kit.source import Outline
 from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding, window_count
 from netdyno_worker.program import shapes
@@ -69,7 +67,7 @@ def _mean_pool(site):
     top, bottom, left, right = padding
     padded = "F.pad(%s, %r)" % (site.inputs[0], (left, right, top, bottom))
     constant = "c%d" % len(site.constants)
-    site.constants[constant] = inside_shares(axes_of(site.node, site.shapes)).astype(np.float32)[None, None]
+    site.constants[constant] = inside_shares(axes_of(site.node, site.shapes))[None, None]
     return "F.avg_pool2d(%s, %r, %r) / %s" % (padded, kernel, strides, constant)
 
 

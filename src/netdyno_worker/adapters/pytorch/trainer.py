@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
+from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.adapters.pytorch.capture import Captured
 from netdyno_worker.adapters.pytorch.feed import feeder
 from netdyno_worker.adapters.pytorch.updates import COMPILED, NARROW, Function, Update
@@ -146,7 +147,9 @@ class TorchTrainer(Trainer):
 
     def _placed(self, array, kind):
         """A copy on the device; whole numbers as the losses want them, images and kernels in the chosen layout."""
-        tensor = torch.from_numpy(np.array(array, dtype=np.int64 if array.dtype.kind == "i" else np.float32))
+        tensor = torch.from_numpy(
+            np.array(array, dtype=np.int64 if array.dtype.kind == "i" else kept_type(self._job))
+        )
         if kind not in ("image", "kernel") or self._layout is None:
             return tensor.to(self._job.device)
         # Not .contiguous(): it leaves the strides of one-channel images, and convolutions read the layout there.
@@ -183,8 +186,8 @@ def _refuse(job):
         raise Unsupported("a CUDA graph needs a CUDA device, received device '%s'" % job.device)
     if job.precision == "tf32" and job.device != "cuda":
         raise Unsupported("tf32 is a mode of CUDA devices, received device '%s'" % job.device)
-    if CHANNELS_LAST is None and job.precision != "float32":
-        raise Unsupported("torch %s trains in float32 only here" % torch.__version__)
+    if CHANNELS_LAST is None and job.precision not in ("float32", "float64"):
+        raise Unsupported("torch %s trains in float32 and float64 only here" % torch.__version__)
     if job.execution in COMPILED and not hasattr(torch, "compile"):
         raise Unsupported("torch %s has no torch.compile" % torch.__version__)
 
@@ -202,7 +205,7 @@ def _layout(job):
     """A memory format, or None where there is only one."""
     if CHANNELS_LAST is None:
         return None
-    if job.device == "cuda" and job.precision == "float32":
+    if job.device == "cuda" and job.precision in ("float32", "float64"):
         return torch.contiguous_format
     return CHANNELS_LAST
 
@@ -214,7 +217,8 @@ def _with_copied_state(values):
 
 def _array(tensor):
     """A copy: on a CPU the tensor's own memory would change with the next step."""
-    return np.array(tensor.detach().float().cpu().numpy(), order="C")
+    tensor = tensor.detach().cpu()
+    return np.array((tensor if tensor.dtype == torch.float64 else tensor.float()).numpy(), order="C")
 
 
 UNSUPPORTED = {}

@@ -6,6 +6,7 @@ import torch
 from torch.nn import functional
 
 from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE, GOOD_STEPS
+from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.adapters.kit.source import execute
 from netdyno_worker.adapters.pytorch.lrn import local_response_norm
 from netdyno_worker.adapters.pytorch.ops import write_source
@@ -74,7 +75,7 @@ class Function(object):
         known = _key(source, job) if job.execution in COMPILED else None
         self.call = _compiled.get(known)
         if self.call is None:
-            self.call = _executed(source, job.device)
+            self.call = _executed(source, job)
             if job.execution in COMPILED:
                 self.call = _compiled[known] = torch.compile(self.call, fullgraph=True, dynamic=False)
         if narrow:
@@ -103,11 +104,11 @@ def _narrowed(function, device, dtype):
     return call
 
 
-def _executed(source, device):
+def _executed(source, job):
     """The function that the source defines."""
     namespace = {"torch": torch, "F": functional, "math": math, "local_response_norm": local_response_norm}
     for name, array in source.constants.items():
-        namespace[name] = torch.from_numpy(array).to(device)
+        namespace[name] = torch.from_numpy(array.astype(kept_type(job))).to(job.device)
     return execute(_for_this_version(source.text, namespace), namespace)
 
 

@@ -1,6 +1,6 @@
 """The oracle: trains any program with numpy in float64, which other frameworks are compared with.
 
-It asks for precision "float32" because that is where parameters start and what it is compared with.
+A replay rounds at random as another precision does, to show what rounding explains.
 """
 
 from collections import namedtuple
@@ -10,6 +10,7 @@ import numpy as np
 from netdyno_worker.adapters.reference.optimizers import OPTIMIZERS
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.oracle.ops import KERNELS, latest_state
+from netdyno_worker.oracle.rounding import Exact, Rounding
 from netdyno_worker.program import inputs_by_role, nodes_for
 
 # One update's way through the graph: its nodes in order, and for each node which inputs need a gradient.
@@ -23,17 +24,23 @@ def versions():
 def build(job):
     if job.device != "cpu":
         raise Unsupported("the reference computes on the cpu only, received device '%s'" % job.device)
-    if job.precision != "float32":
+    if job.precision not in ("float64", "float32"):
         raise Unsupported(
             "the reference computes in float64 from float32 values, received precision '%s'" % job.precision
         )
-    return ReferenceTrainer(job)
+    return ReferenceTrainer(job, Exact())
+
+
+def replay(job, number):
+    """The same, rounded at random as the job's precision does."""
+    return ReferenceTrainer(job, Rounding(job.precision, number))
 
 
 class ReferenceTrainer(Trainer):
     """Walks a tape per update. Draws depend on seed and step only, so reading never changes later steps."""
 
-    def __init__(self, job):
+    def __init__(self, job, rounding):
+        self._rounding = rounding
         self._program = job.program
         self._seed = job.seed
         self._parameters = {p.name: np.array(job.initial(p.name), np.float64) for p in job.program.parameters}
@@ -83,8 +90,9 @@ class ReferenceTrainer(Trainer):
         values.update(self._parameters)
         kept = {}
         for node in nodes:
-            inputs = [values[name] for name in node.inputs]
-            values[node.name], kept[node.name] = KERNELS[node.op].forward(inputs, self._attributes(node))
+            inputs = self._rounding.inputs(node, [values[name] for name in node.inputs])
+            value, kept[node.name] = KERNELS[node.op].forward(inputs, self._attributes(node))
+            values[node.name] = self._rounding.value(value)
         return values, kept
 
     def _gradients(self, tape, kept):
@@ -94,7 +102,9 @@ class ReferenceTrainer(Trainer):
             memory = kept.pop(node.name)
             needed = tape.needed[node.name]
             if any(needed) and node.name in found:
-                gradients = KERNELS[node.op].backward(found.pop(node.name), memory, needed)
+                (gradient,) = self._rounding.inputs(node, [found.pop(node.name)])
+                gradients = KERNELS[node.op].backward(gradient, memory, needed)
+                gradients = [g if g is None else self._rounding.value(g) for g in gradients]
                 _accumulate(found, node.inputs, gradients, needed)
         return {
             name: found[name] if name in found else np.zeros_like(self._parameters[name])
@@ -114,13 +124,14 @@ class ReferenceTrainer(Trainer):
             names = [name for role, name in inputs_by_role(self._program, node) if role in state]
             for name, latest in zip(names, latest_state(kept[node.name]) if names else ()):
                 old = self._parameters[name]
-                self._parameters[name] = old + node.attributes["momentum"] * (latest - old)
+                self._parameters[name] = self._rounding.parameter(old + node.attributes["momentum"] * (latest - old))
 
     def _move_parameters(self, update, gradients):
         rule = OPTIMIZERS[update.optimizer["kind"]]
         for name, gradient in gradients.items():
             moments = self._moments.setdefault((update.name, name), {})
-            self._parameters[name] -= rule(gradient, moments, update.optimizer)
+            moved = self._parameters[name] - self._rounding.parameter(rule(gradient, moments, update.optimizer))
+            self._parameters[name] = self._rounding.parameter(moved)
 
 
 def _tape(program, update):
