@@ -21,7 +21,7 @@ import importlib
 from collections import namedtuple
 
 # program: program.Program. device: "cpu" or "cuda".
-# precision: "float32" (strict), "tf32", "bfloat16", "float16".
+# precision: "float32" (strict), "tf32", "bfloat16", "float16", "float64" (for proofs: everything in it).
 # execution: "eager", "compiled", "cudagraph" or "compiled-cudagraph". threads: how many CPU threads to compute with.
 # initial: function(parameter name) -> its initial value as a C-contiguous float32 array (NCHW meaning).
 # seed: seeds the framework's own generator for dropout and draws.

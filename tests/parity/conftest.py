@@ -13,7 +13,7 @@ from netdyno.graph.wire import from_wire
 from netdyno.runtime.worker import Setup
 from netdyno.runtime.worker_file import pack_worker
 from netdyno.workloads.prove import Candidate, Prover
-from netdyno.workloads.references import ProofCase, References
+from netdyno.workloads.references import SIZES, ProofCase, References
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "worker"))
 from small_programs import CASES
@@ -65,5 +65,5 @@ def cases(prover, tmp_path_factory) -> list[ProofCase]:
         ProofCase(name=name, programme=from_wire(wire), arrays=folder / f"{number}.npz")
         for number, (name, wire) in enumerate(CASES.items())
     ]
-    prover.write_reference(cases)
+    prover.compute(cases, SIZES)
     return cases

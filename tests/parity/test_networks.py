@@ -7,7 +7,8 @@ import pytest
 
 from netdyno.frameworks.spec import find_spec, read_spec
 from netdyno.graph.check import check_programme
-from netdyno.workloads.tolerance import first_wrong_node
+from netdyno.results.proof import Tensor
+from netdyno.workloads.judgement import first_wrong_node
 from netdyno.zoo.catalog import find_entry, resolve
 from tests.parity.conftest import candidate_for, proved_specs
 from tests.parity.networks import BATCH, specs_of
@@ -43,9 +44,10 @@ def test_a_wrong_value_is_traced_to_the_node_that_makes_it(prover):
 def test_the_first_wrong_node_is_the_one_nearest_the_loss():
     programme = resolve(find_entry("lenet", "mnist"), 2)
     check_programme(programme)
-    keys = [f"train/{name}" for name in programme.updates()[0].parameters]
-    wrong_up_to_conv2 = {key: 1.0 if "conv" in key else 1e-7 for key in keys}
-    assert first_wrong_node(programme, {"gradients": wrong_up_to_conv2}, 1e-3) == "conv2"
+    nodes = [node.name for node in programme.graph.nodes if node.name.startswith("conv")]
+    shared = {"kind": "gradients", "size": 1.0, "off_by": 1.0, "limit": 1e-6}
+    wrong = [Tensor(name=f"train/{node}.weight", node=node, **shared) for node in nodes]
+    assert first_wrong_node(programme, wrong) == "conv2"
 
 
 def _reference():

@@ -53,7 +53,7 @@ class Prover:
         """A network as a case; the oracle computes its arrays now unless they are known."""
         case = self.references.case("/".join(title), without_randomness(programme))
         case = replace(case, identity=identity, size=size)
-        self._compute([case], SIZES)
+        self.compute([case], SIZES)
         self.references.prune()
         return case
 
@@ -62,7 +62,7 @@ class Prover:
     ) -> list[Proof]:
         """Every case in one framework. One process does them all; if it dies, another goes on behind the case
         that it died of."""
-        self._compute(cases, candidate.setup.precision)
+        self.compute(cases, candidate.setup.precision)
         proofs: list[Proof] = []
         while len(proofs) < len(cases):
             left = cases[len(proofs) :]
@@ -86,7 +86,7 @@ class Prover:
             request = prove_request(cases, worker, candidate.setup, role)
             return Task(worker=worker, request=request, folder=folder, deadline_s=self.deadline_s).run()
 
-    def _compute(self, cases: list[ProofCase], what: str) -> None:
+    def compute(self, cases: list[ProofCase], what: str) -> None:
         """Let the oracle train the cases, or replay them in a precision, and keep what it says of their tensors."""
         missing = self.references.missing(cases, what)
         if not missing:
@@ -129,8 +129,8 @@ class Prover:
         whole = replace(case.programme, graph=replace(graph, outputs=names))
         with scratch_folder(self.scratch, "values") as folder:
             closer = replace(case, programme=whole, arrays=folder / "values.npz", steps=0)
-            self._compute([closer], SIZES)
-            self._compute([closer], candidate.setup.precision)
+            self.compute([closer], SIZES)
+            self.compute([closer], candidate.setup.precision)
             event = self.compare([closer], candidate).log.first(events.Proof)
             if event is None or not event.tensors:
                 return ""

@@ -18,7 +18,7 @@ class _LocalResponseNorm(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, x, size, alpha, beta, k):
-        wide = x.float()
+        wide = _wide(x)
         divisor = _window_mean(wide * wide, size).mul_(alpha).add_(k)
         factor = _negative_power(divisor, beta)
         ctx.save_for_backward(x, divisor, factor)
@@ -29,9 +29,13 @@ class _LocalResponseNorm(torch.autograd.Function):
     def backward(ctx, gradient):
         x, divisor, factor = ctx.saved_tensors
         size, alpha, beta = ctx.settings
-        direct = gradient.float() * factor
+        direct = _wide(gradient) * factor
         around = _window_mean((direct * x).div_(divisor), size).mul_(x)
         return direct.add_(around, alpha=-2.0 * alpha * beta).to(x.dtype), None, None, None, None
+
+
+def _wide(x):
+    return x if x.dtype == torch.float64 else x.float()
 
 
 def _negative_power(divisor, beta):
