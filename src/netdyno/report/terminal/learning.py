@@ -49,7 +49,9 @@ def _numbers(result: Result, shown: Sequence[Wording], price_per_hour: float | N
     cost = None if price_per_hour is None else cost_of(result, price_per_hour)
     pairs = [(words, result.figures.get(words.name)) for words in shown]
     texts = [
-        text for words, found in pairs for text in (words.brief(found.value) if found else "", _interval(words, found))
+        text
+        for words, found in pairs
+        for text in (words.brief(found.value) if found else "", _interval(words, found))
     ]
     return [*texts, f"{result.reached} of {len(result.records)}", f"{cost.value:.3g}" if cost else ""]
 
