@@ -14,8 +14,7 @@ from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Given, find_interpreter
 from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import Spec
-from netdyno.graph.wire import identity
-from netdyno.results.proof import Proof
+from netdyno.results.proof import EXACTLY, Proof
 from netdyno.runtime.worker import Setup
 from netdyno.runtime.worker_file import pack_worker
 from netdyno.workloads.prove import Candidate, Prover
@@ -23,15 +22,17 @@ from netdyno.workloads.references import ProofCase, References
 from netdyno.zoo.catalog import entries, find_network, resolve
 from netdyno.zoo.entry import CNN, Entry, reduced
 
-BATCH = 8
+BATCHES = (8, 4, 2)  # of a proof: the largest whose forward pass is cheap
+CHEAP_MACS = 10e9  # of a batch, forward: the oracle takes about ten seconds for all that a proof needs
+MOST_MACS = 50e9  # over this, smaller items are proved where a network has them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How large a proof is: items in its batch, of full size or smaller."""
+    """How large a proof is, where it is not left to netdyno: items in its batch, of full size or smaller."""
 
-    batch: int = BATCH
-    full: bool = False
+    batch: int | None = None
+    full: bool | None = None
 
 
 def make_prover(threads: int) -> Prover:
@@ -60,6 +61,14 @@ def networks_to_prove(names: Sequence[str], dataset: str | None, bench: Bench) -
     return cases
 
 
+def candidates(spec: Spec, given: Given, setup: Setup) -> list[Candidate]:
+    """A framework as it is proved: in float64 where it has that, for its meaning, and in the precision asked for."""
+    measured = candidate(spec, given, setup)
+    if setup.precision == EXACTLY or EXACTLY not in spec.precisions:
+        return [measured]
+    return [replace(measured, setup=replace(measured.setup, precision=EXACTLY)), measured]
+
+
 def candidate(spec: Spec, given: Given, setup: Setup) -> Candidate:
     """A framework to prove; an execution, precision or device that it does not have is refused."""
     execution = setup.execution or spec.executions[0]
@@ -74,12 +83,18 @@ def candidate(spec: Spec, given: Given, setup: Setup) -> Candidate:
     return Candidate(spec=spec, interpreter=find_interpreter(spec, given), setup=own)
 
 
+def proof_form(entry: Entry, size: Size) -> tuple[Entry, int]:
+    """The network as it is measured where the oracle can compute that, else on smaller items; and the batch."""
+    full = size.full if size.full is not None else entry.macs * (size.batch or BATCHES[-1]) <= MOST_MACS
+    form = entry if full else reduced(entry)
+    cheap = (batch for batch in BATCHES if not full or entry.macs * batch <= CHEAP_MACS)
+    return form, size.batch or next(cheap, BATCHES[-1])
+
+
 def proof_case(entry: Entry, prover: Prover, size: Size) -> ProofCase:
-    """A network as a case, with its reference computed. Its identity is that of the network at full size."""
-    form = entry if size.full else reduced(entry)
-    whole = identity(resolve(entry, size.batch))
-    names = (entry.network, entry.dataset)
-    return prover.case(names, resolve(form, size.batch), identity=whole, size=extent(form))
+    """A network as a case, with its reference computed."""
+    form, batch = proof_form(entry, size)
+    return prover.case((entry.network, entry.dataset), resolve(form, batch), size=extent(form))
 
 
 def extent(entry: Entry) -> str:

@@ -47,7 +47,7 @@ from netdyno.report.terminal.console import data_console, talk_console
 from netdyno.report.terminal.progress import Compiling, Packing, Progress, Tries, duration
 from netdyno.report.terminal.tables import how, new_table, results_tables
 from netdyno.report.terminal.threads import thread_tables
-from netdyno.results.proof import unproved_frameworks
+from netdyno.results.proof import Proved
 from netdyno.workloads import find_workload
 
 RENEWED = {"framework": "framework version", "worker": "worker (another netdyno)", "graph": "graph"}
@@ -256,7 +256,7 @@ def _show(session: Session) -> None:
         data_console().print(part)
     if sentence := conclusion(found):
         data_console().print("", Text(sentence), sep="\n")
-    unproved = unproved_frameworks(found, store.proofs(session.campaign.machine))
+    unproved = Proved(store.proofs(session.campaign.machine)).missing(found)
     if unproved := [name for name in unproved if not find_spec(name).is_instrument]:
         talk_console().print(f"Not proved equal on this machine: {', '.join(unproved)}. See: netdyno verify")
     if any(record.outcome in BAD for result in found for record in result.records):

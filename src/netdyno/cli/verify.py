@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from netdyno.bench.proofs import BATCH, Size, candidate, dated, extent, make_prover, networks_to_prove, proof_case
+from netdyno.bench.proofs import (
+    Size,
+    candidates,
+    dated,
+    extent,
+    make_prover,
+    networks_to_prove,
+    proof_case,
+    proof_form,
+)
 from netdyno.bench.session import usual_bench
 from netdyno.bench.suites import default_framework
 from netdyno.cli.command import one_command
@@ -30,27 +39,34 @@ from netdyno.frameworks.environments import Given, locate, read_given
 from netdyno.frameworks.spec import Spec, find_spec, specs
 from netdyno.report.terminal.console import data_console, print_json, talk_console
 from netdyno.report.terminal.progress import duration
-from netdyno.report.terminal.proofs import proof_matrix, proofs_table
+from netdyno.report.terminal.proofs import proof_matrix, proof_remarks, proofs_table, tensors_table
 from netdyno.results.proof import Proof
 from netdyno.results.store import open_store
 from netdyno.runtime.worker import Setup
 from netdyno.workloads.judgement import proof_json
 from netdyno.workloads.prove import Candidate, Prover
 from netdyno.workloads.references import ProofCase
-from netdyno.zoo.entry import Entry, reduced
+from netdyno.zoo.entry import Entry
 
 NETWORK = "Network, or path/to/file.py:function. Repeatable. Default: the zoo."
 NetworksOption = Annotated[list[str] | None, typer.Option(help=NETWORK, rich_help_panel=WHAT)]
 OnlyDatasetOption = Annotated[str | None, typer.Option(help="Only on this dataset.", rich_help_panel=WHAT)]
 ALL = "Every framework, with the reason where one cannot."
 AllOption = Annotated[bool, typer.Option("--all", help=ALL, rich_help_panel=HOW)]
-ProofPrecisionOption = Annotated[str, typer.Option(help="float32, tf32, bfloat16 or float16.", rich_help_panel=HOW)]
+PRECISION = "float32, tf32, bfloat16, float16, or float64, which is proved with every other where a framework has it."
+ProofPrecisionOption = Annotated[str, typer.Option(help=PRECISION, rich_help_panel=HOW)]
 EXECUTION = "eager or compiled. Default: the framework's first."
 ExecutionOption = Annotated[str | None, typer.Option(help=EXECUTION, rich_help_panel=HOW)]
-BATCH_HELP = "Items in the batch of the proof."
-BatchOption = Annotated[int, typer.Option(help=BATCH_HELP, min=1, max=4096, rich_help_panel=MEASURING)]
-FULL_SIZE = "Full-size items instead of smaller ones."
-FullSizeOption = Annotated[bool, typer.Option("--full-size", help=FULL_SIZE, rich_help_panel=MEASURING)]
+BATCH_HELP = "Items in the batch of the proof. Default: 8, 4 or 2, fewer for a large network."
+BatchOption = Annotated[int | None, typer.Option(help=BATCH_HELP, min=1, max=4096, rich_help_panel=MEASURING)]
+FULL_SIZE = (
+    "Items as they are measured, or smaller ones: quicker, but no proof of what is measured. Default: full size."
+)
+FullSizeOption = Annotated[
+    bool | None, typer.Option("--full-size/--small", help=FULL_SIZE, show_default=False, rich_help_panel=MEASURING)
+]
+EXPLAIN = "NETWORK FRAMEWORK: prove this one, and show the ten tensors that are nearest their limits."
+ExplainOption = Annotated[tuple[str, str] | None, typer.Option(help=EXPLAIN, rich_help_panel=WHAT)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +75,7 @@ class Form:
 
     json: bool
     matrix: bool
+    tensors: bool
 
 
 def verify(
@@ -69,8 +86,9 @@ def verify(
     every: AllOption = False,
     precision: ProofPrecisionOption = "float32",
     execution: ExecutionOption = None,
-    batch: BatchOption = BATCH,
-    full_size: FullSizeOption = False,
+    batch: BatchOption = None,
+    full_size: FullSizeOption = None,
+    explain: ExplainOption = None,
     cpu: CpuOption = False,
     gpus: GpusOption = None,
     python: PythonOption = None,
@@ -78,30 +96,51 @@ def verify(
 ) -> None:
     """Prove that frameworks train the same network. Exit 1 if one differs.
 
-    Outputs, every gradient and the parameters after three updates are compared with a float64 implementation.
+    Outputs, every gradient and the parameters after three updates are compared with a float64 implementation: in
+    float64 to 1e-9 where the framework computes in it, and in the precision asked for to what rounding explains.
     """
-    if every and framework:
-        raise NetdynoError("expected --all or --framework, received both.")
+    network, framework = _asked(explain, network, framework, every)
     machine = describe_machine()
     device = device_of(gpus, cpu, len(machine.gpus))
     setup = Setup(device=device, precision=precision, execution=execution or "", threads=threads_of(machine))
-    given = read_given(python or ())
-    chosen, missing = _everything(given) if every else (_chosen(framework, given), {})
-    candidates = []
-    for spec in chosen:
-        try:
-            candidates.append(candidate(spec, given, setup))
-        except NetdynoError as error:
-            if not every:
-                raise
-            missing[spec.name] = str(error)
+    proved, missing = _candidates(framework, read_given(python or ()), setup, every)
     bench = usual_bench(machine)
     prover = make_prover(bench.threads)
     networks = networks_to_prove(network or (), dataset, bench)
     with open_store(store_location(context)) as store:
         cases = _references(networks, prover, Size(batch=batch, full=full_size))
-        proofs = _prove_all(cases, candidates, prover, lambda proof: store.add_proof(dated(proof, machine)))
-    _show(proofs, missing, Form(json=json, matrix=every or len(candidates) > 2))
+        proofs = _prove_all(cases, proved, prover, lambda proof: store.add_proof(dated(proof, machine)))
+    several = len({one.spec.name for one in proved}) > 2
+    _show(proofs, missing, Form(json=json, matrix=every or several, tensors=bool(explain)))
+
+
+def _asked(
+    explain: tuple[str, str] | None, networks: list[str] | None, frameworks: list[str] | None, every: bool
+) -> tuple[list[str] | None, list[str] | None]:
+    """The networks and frameworks, of which --explain names one each."""
+    if every and frameworks:
+        raise NetdynoError("expected --all or --framework, received both.")
+    if not explain:
+        return networks, frameworks
+    if every or networks or frameworks:
+        raise NetdynoError("expected --explain NETWORK FRAMEWORK alone, received other networks or frameworks too.")
+    return [explain[0]], [explain[1]]
+
+
+def _candidates(
+    names: list[str] | None, given: Given, setup: Setup, every: bool
+) -> tuple[list[Candidate], dict[str, str]]:
+    """Who is proved; with --all, why others are not."""
+    chosen, missing = _everything(given) if every else (_chosen(names, given), {})
+    found = []
+    for spec in chosen:
+        try:
+            found += candidates(spec, given, setup)
+        except NetdynoError as error:
+            if not every:
+                raise
+            missing[spec.name] = str(error)
+    return found, missing
 
 
 def _references(networks: list[Entry], prover: Prover, size: Size) -> list[ProofCase]:
@@ -109,8 +148,8 @@ def _references(networks: list[Entry], prover: Prover, size: Size) -> list[Proof
     talk, start = talk_console(), time.monotonic()
     cases = []
     for place, entry in enumerate(networks, 1):
-        form = entry if size.full else reduced(entry)
-        title = f"{entry.network}/{entry.dataset} at batch {size.batch}, {extent(form)}"
+        form, batch = proof_form(entry, size)
+        title = f"{entry.network}/{entry.dataset} at batch {batch}, {extent(form)}"
         with talk.status(f"reference {place} of {len(networks)}: {title}", refresh_per_second=2):
             cases.append(proof_case(entry, prover, size))
         left_s = (time.monotonic() - start) / place * (len(networks) - place)
@@ -125,7 +164,7 @@ def _prove_all(
     talk, start = talk_console(), time.monotonic()
     proofs: list[Proof] = []
     for place, one in enumerate(candidates, 1):
-        name = one.spec.name
+        name = f"{one.spec.name} in {one.setup.precision}"
         with talk.status(f"{name} ({place} of {len(candidates)})", refresh_per_second=2):
             found = prover.prove(cases, one, keep)
         left_s = (time.monotonic() - start) / place * (len(candidates) - place)
@@ -168,6 +207,10 @@ def _show(proofs: list[Proof], missing: Mapping[str, str], form: Form) -> None:
             data_console().print(part)
     else:
         data_console().print(proofs_table(proofs))
+    if not form.json:
+        data_console().print(*proof_remarks(proofs), sep="\n")
+        for proof in proofs if form.tensors else ():
+            data_console().print(tensors_table(proof))
     if not all(proof.passed or proof.reason.startswith("unsupported") for proof in proofs):
         raise typer.Exit(1)
 
@@ -177,5 +220,6 @@ app = one_command(
     """
     netdyno verify --network lenet
     netdyno verify --all --json
+    netdyno verify --explain alexnet/imagenet pytorch-2
     """,
 )

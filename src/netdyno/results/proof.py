@@ -10,8 +10,10 @@ from netdyno.results.record import Record
 from netdyno.results.result import Result
 from netdyno.results.values import AnyNumber, Count, Finite, Name, Words
 
-CELL_FIELDS = ("framework", "device", "precision")
-CASE_FIELDS = (*CELL_FIELDS, "network", "dataset")
+EXACTLY = "float64"  # the precision in which a network's meaning is proved
+CASE_FIELDS = ("framework", "device", "precision", "network", "dataset")
+ONE_OF = {"outputs": "output", "gradients": "gradient of", "losses": "loss", "parameters": "moved parameter"}
+POOR = 0.1  # a resolution over this leaves much unseen
 
 
 class Tensor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,6 +34,10 @@ class Tensor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if self.off_by is None or (self.off_by and not self.limit):
             return inf
         return self.off_by / self.limit if self.off_by else 0.0
+
+    def what(self) -> str:
+        """Such as "the gradient of conv1.weight"."""
+        return f"the {ONE_OF[self.kind]} {self.name.split('/', 1)[-1]}"
 
     def error(self) -> float:
         """Relative to its size."""
@@ -58,10 +64,10 @@ class Proof(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     machine: Name = ""
     proved_at: Name = ""
     graph_digest: Name = ""  # of the graph that was computed
-    graph_identity: Name = ""  # of the network, whatever the batch; empty in proofs of before it was kept
+    graph_identity: Name = ""  # of the same, whatever the batch; empty in proofs of before it was kept
     batch: Count | None = None
-    size: Name | None = None  # of the inputs, where they were made smaller
-    # The smallest relative error that the proof could have seen, by kind of tensor.
+    size: Name | None = None  # of the items
+    # By kind of tensor: a relative error over this is seen, wherever it is. None in proofs of before there were limits.
     resolution: Annotated[Mapping[Name, Finite], Meta(max_length=100)] | None = None
     worst: Annotated[tuple[Tensor, ...], Meta(max_length=100)] = ()  # nearest their limits or over them
 
@@ -69,24 +75,48 @@ class Proof(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """The network as a user names it."""
         return f"{self.network}/{self.dataset}"
 
+    def is_poor(self) -> bool:
+        """Whether rounding hides much of the network."""
+        return self.passed and max((self.resolution or {}).values(), default=0.0) > POOR
 
-def is_proved(record: Record, proofs: Iterable[Proof]) -> bool:
-    """Whether the record's framework passed on its network, device and precision, in whatever execution."""
-    return any(proof.passed and proves(proof, record) for proof in proofs)
+    def difference(self) -> str:
+        """What differs, by how much, against which limit, and where it begins."""
+        if not self.worst:
+            return f"first at {self.worst_node}"
+        worst = self.worst[0]
+        far = (
+            "is no number or has another shape"
+            if worst.off_by is None
+            else f"is off by {worst.error():.1e} of its size"
+        )
+        allowed = f"limit {worst.limit / worst.size:.1e}" if worst.size else "its true value is zero"
+        return f"{worst.what()} {far}, {allowed}; it begins at {self.worst_node or worst.node}"
 
 
-def proves(proof: Proof, record: Record) -> bool:
-    """Whether a proof is about what a record ran: the same graph, by its identity. Proofs and records of before there
-    were identities match by the names of network and dataset."""
-    by_identity = bool(proof.graph_identity and record.graph_identity)
-    if by_identity and proof.graph_identity != record.graph_identity:
-        return False
-    names = CELL_FIELDS if by_identity else CASE_FIELDS
-    return all(getattr(proof, name) == getattr(record.cell, name) for name in names)
+class Proved:
+    """What proofs say of measured cells: a proof is of a graph, up to the batch, on a machine's device, in a
+    precision and an execution. One that fails in float64 takes all of them back."""
+
+    def __init__(self, proofs: Iterable[Proof]) -> None:
+        kept = [proof for proof in proofs if proof.graph_identity and proof.resolution is not None]
+        self._equal = {(*_ways(proof), proof.precision) for proof in kept if proof.passed}
+        self._wrong = {_ways(p) for p in kept if p.precision == EXACTLY and not p.passed and not p.reason}
+
+    def covers(self, record: Record) -> bool:
+        """Whether what the record ran was proved."""
+        cell = record.cell
+        execution = str(record.settings.get("execution", cell.execution))  # of a cell that wanted the fastest
+        ways = (record.machine, cell.framework, record.graph_identity, cell.device, execution)
+        return (*ways, cell.precision) in self._equal and ways not in self._wrong
+
+    def covers_result(self, result: Result) -> bool:
+        return bool(result.measured) and self.covers(result.measured[-1])
+
+    def missing(self, results: Iterable[Result]) -> list[str]:
+        """The frameworks of measured cells without a proof."""
+        measured = (result.measured[-1] for result in results if result.measured)
+        return sorted({record.cell.framework for record in measured if not self.covers(record)})
 
 
-def unproved_frameworks(results: Iterable[Result], proofs: Iterable[Proof]) -> list[str]:
-    """The frameworks of measured cells without a proof."""
-    kept = list(proofs)
-    measured = (result.measured[-1] for result in results if result.measured)
-    return sorted({record.cell.framework for record in measured if not is_proved(record, kept)})
+def _ways(proof: Proof) -> tuple[str, ...]:
+    return proof.machine, proof.framework, proof.graph_identity, proof.device, proof.execution

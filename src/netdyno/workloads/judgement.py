@@ -11,7 +11,7 @@ from math import inf
 from msgspec import structs
 
 from netdyno.graph.model import Programme
-from netdyno.results.proof import Proof, Tensor
+from netdyno.results.proof import EXACTLY, Proof, Tensor
 
 KINDS = ("outputs", "gradients", "losses", "parameters")
 SHOWN = ("outputs", "gradients", "parameters")
@@ -51,7 +51,7 @@ class Evidence:
 
     def _limit(self, size: float, noise: float) -> float:
         own = UNITS[self.precision] * size
-        return max(MULTIPLE * max(noise, own), EXACT * size if self.precision == "float64" else 0.0)
+        return max(MULTIPLE * max(noise, own), EXACT * size if self.precision == EXACTLY else 0.0)
 
 
 def judged(blank: Proof, programme: Programme, evidence: Evidence) -> Proof:

@@ -13,18 +13,18 @@ from netdyno.frameworks.home import home
 from netdyno.frameworks.spec import Spec, find_spec
 from netdyno.graph.model import Programme
 from netdyno.graph.rewrite import without_randomness
-from netdyno.graph.wire import digest
+from netdyno.graph.wire import digest, identity
 from netdyno.protocol import events
 from netdyno.protocol.event_log import EventLog
 from netdyno.protocol.request import CaseRequest, ProveRequest
-from netdyno.results.proof import Proof
+from netdyno.results.proof import EXACTLY, Proof
 from netdyno.runtime.judge import DONE
 from netdyno.runtime.task import Finished, Task, scratch_folder
 from netdyno.runtime.worker import Setup, Worker, request_fields
 from netdyno.workloads.judgement import KINDS, Evidence, finite, judged
 from netdyno.workloads.references import SIZES, ProofCase, References, keep_tensors, kept_tensors
 
-REFERENCE, EXACTLY = "reference", "float64"
+REFERENCE = "reference"
 
 Role = Literal["reference", "replay", "candidate"]
 
@@ -49,10 +49,10 @@ class Prover:
     threads: int
     deadline_s: float = 1800.0
 
-    def case(self, title: tuple[str, str], programme: Programme, *, identity: str = "", size: str = "") -> ProofCase:
+    def case(self, title: tuple[str, str], programme: Programme, *, size: str = "") -> ProofCase:
         """A network as a case; the oracle computes its arrays now unless they are known."""
         case = self.references.case("/".join(title), without_randomness(programme))
-        case = replace(case, identity=identity, size=size)
+        case = replace(case, identity=identity(programme), size=size)
         self.compute([case], SIZES)
         self.references.prune()
         return case
@@ -150,7 +150,7 @@ def prove_request(cases: list[ProofCase], worker: Worker, setup: Setup, role: Ro
                 arrays=str(case.arrays),
                 role=role,
                 steps=case.steps,
-                replays=case.replays,
+                replays=1 if setup.precision == EXACTLY else case.replays,  # nothing is near a kink in float64
             )
             for case in cases
         ),

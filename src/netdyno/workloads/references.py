@@ -29,7 +29,7 @@ class ProofCase:
     name: str
     programme: Programme
     arrays: Path
-    identity: str = ""  # of the network that is proved, at its full size
+    identity: str = ""  # of the network that is proved, whatever the batch
     size: str = ""  # of the items in the proof
     steps: int = 3
     replays: int = 3

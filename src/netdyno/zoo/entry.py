@@ -18,9 +18,9 @@ CNN, MLP, INSTRUMENT = "cnn", "mlp", "instrument"
 class Entry:
     """A network on a dataset. `parameters` and `macs` (forward, one item) are those of its `items` and defaults.
 
-    `batch`, `learning_rate` and `steps` are those of the 2018 thesis or of the entry's source. A proof of equality
-    only needs every layer to be there: it is made on the smaller `proof_items` and with `proof_options`, where these
-    make the network smaller.
+    `batch`, `learning_rate` and `steps` are those of the 2018 thesis or of the entry's source. A quick proof is made
+    on the smaller `proof_items` and with `proof_options`: every layer is there, and no map that is flattened or
+    averaged is a single point.
     """
 
     network: str

@@ -1,13 +1,16 @@
 """How the oracle slides a window over images: convolution and pooling, forward and backward.
 
 A convolution gathers windows into the columns of a matrix and multiplies once per group, a band of rows at a time so
-that memory stays bounded; pooling walks the positions of its kernel, each a strided slice of the whole batch.
+that memory stays bounded, images side by side in threads; pooling walks the positions of its kernel, each a strided
+slice of the whole batch.
 """
 
 from collections import namedtuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
+
+from netdyno_worker.oracle.threads import side_by_side
 
 COLUMN_BYTES = 32 * 2**20
 
@@ -19,22 +22,24 @@ Band = namedtuple("Band", "first rows points")
 
 def convolution(inputs, attributes):
     x, weight = inputs[0], inputs[1]
-    groups = attributes["groups"]
+    groups, threads = attributes["groups"], attributes.get("threads", 1)
     windows = _windows(x, weight.shape[2:], attributes)
     matrix = _as_matrix(weight, groups)
     value = np.empty((len(x), groups, matrix.shape[1], windows.height * windows.width))
-    for image, out in zip(x, value):
+
+    def slide(image, out):
         for band, columns in _columns(image, windows, groups):
-            for group in range(groups):
-                out[group][:, band.points] = np.dot(matrix[group], columns[group])
+            np.matmul(matrix, columns, out=out[:, :, band.points])
+
+    side_by_side(threads, slide, zip(x, value))
     value = value.reshape(len(x), len(weight), windows.height, windows.width)
     if len(inputs) > 2:
         value += inputs[2][:, None, None]
-    return value, (x, weight, windows, groups)
+    return value, (x, weight, windows, groups, threads)
 
 
 def convolution_backward(gradient, kept, needed):
-    x, weight, _, groups = kept
+    x, weight, _, groups, _ = kept
     per_group = gradient.reshape(len(x), groups, len(weight) // groups, -1)
     found = [None] * len(needed)
     if needed[0]:
@@ -96,27 +101,28 @@ def mean_pool_backward(gradient, kept, needed):
 
 
 def _weight_gradient(per_group, kept):
-    x, weight, windows, groups = kept
-    total = np.zeros(_as_matrix(weight, groups).shape)
-    for image, gradient in zip(x, per_group):
-        for band, columns in _columns(image, windows, groups):
-            for group in range(groups):
-                total[group] += np.dot(gradient[group][:, band.points], columns[group].T)
-    return total.reshape(weight.shape)
+    x, weight, windows, groups, threads = kept
+
+    def slide(image, gradient):
+        bands = _columns(image, windows, groups)
+        return sum(np.matmul(gradient[:, :, band.points], columns.transpose(0, 2, 1)) for band, columns in bands)
+
+    return sum(side_by_side(threads, slide, zip(x, per_group))).reshape(weight.shape)
 
 
 def _image_gradient(per_group, kept):
-    x, weight, windows, groups = kept
+    x, weight, windows, groups, threads = kept
     matrix = _as_matrix(weight, groups)
     found = np.empty(x.shape)
-    for image, gradient in zip(found, per_group):
+
+    def slide(image, gradient):
         padded = _zeros_padded(image.shape, windows)
         for band in _bands(len(image), windows):
-            columns = np.empty((groups, matrix.shape[2], band.rows * windows.width))
-            for group in range(groups):
-                np.dot(matrix[group].T, gradient[group][:, band.points], out=columns[group])
+            columns = np.matmul(matrix.transpose(0, 2, 1), gradient[:, :, band.points])
             _scatter(columns, padded[:, band.first * windows.strides[0] :], windows, band)
         image[...] = _inside(padded, image.shape, windows)
+
+    side_by_side(threads, slide, zip(found, per_group))
     return found
 
 

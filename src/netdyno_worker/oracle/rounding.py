@@ -10,8 +10,9 @@ import zlib
 import numpy as np
 
 # The largest relative error of rounding to nearest: of values, of what a matrix product reads, of parameters as kept.
+# Of float64, in which replays compute, the distance between two numbers: half of it would round to nothing.
 UNITS = {
-    "float64": (2.0**-53, 2.0**-53, 2.0**-53),
+    "float64": (2.0**-52, 2.0**-52, 2.0**-52),
     "float32": (2.0**-24, 2.0**-24, 2.0**-24),
     "tf32": (2.0**-24, 2.0**-11, 2.0**-24),
     "bfloat16": (2.0**-8, 2.0**-8, 2.0**-24),
@@ -20,6 +21,7 @@ UNITS = {
 NEAR = 6.0  # times the noise of a value: rounding takes none across a kink from further away
 PRODUCTS = {"convolution", "linear"}
 SMALLEST = {"float16": 2.0**-25}  # half the distance between its smallest numbers
+DRAWS = 2**20 + 7  # errors that are drawn once: each array gets them from a random place on, in a circle
 
 
 class Exact(object):
@@ -45,6 +47,8 @@ class Rounding(object):
         self._value, self._product, self._parameter = UNITS[precision]
         self._smallest = SMALLEST.get(precision, 0.0)
         self._random = np.random.default_rng([number, 7])
+        self._draws = self._random.uniform(-1.0, 1.0, DRAWS)
+        self._factors = {unit: 1.0 + unit * self._draws for unit in UNITS[precision]}
         self._number = number
         self._noise = {}
 
@@ -77,9 +81,21 @@ class Rounding(object):
         return self._rounded(array, self._parameter)
 
     def _rounded(self, array, unit):
-        if np.asarray(array).dtype.kind != "f":
+        array = np.asarray(array)
+        if array.dtype.kind != "f":
             return array
-        error = self._random.random(np.shape(array), dtype=np.float32)
-        error = (2.0 * error - 1.0) * np.float32(unit)
-        rounded = array + array * error
-        return rounded + error * (self._smallest / unit) if self._smallest else rounded
+        place = self._random.integers(DRAWS)
+        rounded = _in_circles(np.multiply, array, self._factors[unit], place)
+        return _in_circles(np.add, rounded, self._smallest * self._draws, place) if self._smallest else rounded
+
+
+def _in_circles(function, array, others, place):
+    """function(array, others) with `others` from a place on, again and again until the array's end."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    found = np.empty_like(flat)
+    done = 0
+    while done < len(flat):
+        part = others[place : place + len(flat) - done]
+        function(flat[done : done + len(part)], part, out=found[done : done + len(part)])
+        done, place = done + len(part), 0
+    return found.reshape(array.shape)

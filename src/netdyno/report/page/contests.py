@@ -5,7 +5,7 @@ framework and its execution, of which each framework takes part with its best.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from netdyno.report.charts.palette import look
@@ -16,7 +16,7 @@ from netdyno.results.cell import Cell
 from netdyno.results.compare.family import CANNOT_TELL, EQUAL
 from netdyno.results.compare.pairs import compare
 from netdyno.results.compare.question import question_of
-from netdyno.results.proof import Proof
+from netdyno.results.proof import Proved
 from netdyno.results.result import STEADY, Result
 
 NOISE = "noise could explain the difference"
@@ -24,7 +24,6 @@ SAME = "they are equal within 1 %"
 NOT_VERIFIED = "not verified"
 
 Place = tuple[str, str]  # a machine and one of its devices
-Proved = tuple[str, str, str, str, str, str]  # machine, framework, network, dataset, device, precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -178,21 +177,7 @@ def setting_of(cell: Cell, machine: str) -> Setting:
     )
 
 
-def proved_of(proofs: Iterable[Proof]) -> frozenset[Proved]:
-    """What was proved equal, in any execution; a proof holds for the machine it was made on."""
-    return frozenset(
-        (proof.machine, proof.framework, proof.network, proof.dataset, proof.device, proof.precision)
-        for proof in proofs
-        if proof.passed
-    )
-
-
-def is_proved(result: Result, proved: Collection[Proved]) -> bool:
-    cell = result.cell
-    return (result.machine, cell.framework, cell.network, cell.dataset, cell.device, cell.precision) in proved
-
-
-def rank(setting: Setting, words: Wording, best: Sequence[Candidate], proved: Collection[Proved]) -> Ranking:
+def rank(setting: Setting, words: Wording, best: Sequence[Candidate], proved: Proved) -> Ranking:
     """Compare the best with the next."""
     first, second = best
     ratio = _ratio(first, second, words)
@@ -231,6 +216,6 @@ def _too_few(first: Candidate, second: Candidate) -> str:
     return f"each needs two runs, {' and '.join(single)}"
 
 
-def _weaknesses(result: Result, proved: Collection[Proved]) -> tuple[str, ...]:
+def _weaknesses(result: Result, proved: Proved) -> tuple[str, ...]:
     weak = () if result.verdict == STEADY else (result.verdict,)
-    return weak if is_proved(result, proved) else (*weak, NOT_VERIFIED)
+    return weak if proved.covers_result(result) else (*weak, NOT_VERIFIED)

@@ -4,16 +4,16 @@ When there are very many runs, fewer blocks of each are kept, evenly over time, 
 """
 
 from array import array
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from netdyno.report.names import short_names
 from netdyno.report.page.compact import compact, epoch_s, evenly
-from netdyno.report.page.contests import Proved
 from netdyno.report.page.rows import Row, row_of
 from netdyno.report.page.writer import Kept, Limits, Writer, table_order
+from netdyno.results.proof import Proved
 from netdyno.results.record import Record
 from netdyno.results.result import Result
 from netdyno.results.statistics import value_of
@@ -35,7 +35,7 @@ VOLATILE = "load"  # the part of an environment that differs in every run, so ke
 class PageData:
     """Takes results one at a time; `to_json` gives the data of the newest."""
 
-    def __init__(self, proved: Collection[Proved]) -> None:
+    def __init__(self, proved: Proved) -> None:
         self._proved = proved
         self._kept: list[Kept] = []
         self._oldest = ("", -1)  # a result that is older is not kept

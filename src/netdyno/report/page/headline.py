@@ -6,7 +6,7 @@ without that caveat.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from netdyno.report.page.contests import (
@@ -14,12 +14,12 @@ from netdyno.report.page.contests import (
     Candidate,
     Contests,
     Place,
-    Proved,
     Ranking,
     rank,
     setting_of,
 )
 from netdyno.report.vocabulary import Wording
+from netdyno.results.proof import Proved
 from netdyno.results.words import number
 
 NO_DIFFERENCE = "Equal within 1 %"
@@ -38,7 +38,7 @@ class Answer:
     rankings: tuple[Ranking, ...] = ()
 
 
-def answers(contests: Contests, place: Place, proved: Collection[Proved]) -> list[Answer]:
+def answers(contests: Contests, place: Place, proved: Proved) -> list[Answer]:
     """An answer for each figure by which something can be compared there, and for each main figure."""
     found = []
     for words in _distinct(contests.contested()):

@@ -23,7 +23,7 @@ from netdyno.report.machines import Surveyor
 from netdyno.report.names import is_instrument, short_names
 from netdyno.report.page.availability import Reasons, availability
 from netdyno.report.page.compact import epoch_s
-from netdyno.report.page.contests import Contests, Proved, proved_of, setting_of
+from netdyno.report.page.contests import Contests, setting_of
 from netdyno.report.page.data import PageData, Traces
 from netdyno.report.page.headline import Answer, answers, times
 from netdyno.report.page.learning import trainings
@@ -31,7 +31,7 @@ from netdyno.report.page.rows import Row
 from netdyno.report.page.sections import Section, cases, section, slug
 from netdyno.report.page.thesis import reference_section
 from netdyno.report.page.trust import trust
-from netdyno.results.proof import Proof
+from netdyno.results.proof import Proof, Proved
 from netdyno.results.result import Result
 from netdyno.results.words import number
 from netdyno.version import __version__
@@ -85,7 +85,7 @@ def make_page(contents: Contents, tell: Tell = lambda _: None) -> Page:
 
 
 def _made(contents: Contents, tell: Tell) -> Page:
-    proved = proved_of(contents.proofs)
+    proved = Proved(contents.proofs)
     data, contests, surveyor = PageData(proved), Contests(), Surveyor()
     rows = _read(contents, _Readers(data=data, contests=contests, surveyor=surveyor), tell)
     if contents.traces is not None:
@@ -183,7 +183,7 @@ def _facts(rows: Sequence[Row], runs: int) -> _Facts:
     )
 
 
-def _headings(contests: Contests, rows: Sequence[Row], proved: frozenset[Proved]) -> list[Heading]:
+def _headings(contests: Contests, rows: Sequence[Row], proved: Proved) -> list[Heading]:
     names = {(row.machine, row.cell.device): row.place for row in rows}
     several = len(set(names.values())) < len(names)
     return [

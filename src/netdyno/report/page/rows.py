@@ -1,7 +1,7 @@
 """What the page keeps of a result once its samples are dropped: one row of the table, one bar of each chart."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
@@ -10,11 +10,11 @@ from typing import Any
 
 from netdyno.report.figures import missing_of, per_step_of, run_values
 from netdyno.report.names import device_name
-from netdyno.report.page.contests import Proved, is_proved
 from netdyno.report.vocabulary import Wording, page_wording
 from netdyno.results.cell import FIELDS, Cell
 from netdyno.results.cores import crowding
 from netdyno.results.figure import Estimate
+from netdyno.results.proof import Proved
 from netdyno.results.record import Record
 from netdyno.results.result import STEADY, Result, results_of
 from netdyno.results.selectors import fields_of, select
@@ -93,7 +93,7 @@ def results_by_cell(records: Iterable[Record], selector: str = "") -> Iterator[R
         yield from select(found, selector) if selector else found
 
 
-def row_of(result: Result, proved: Collection[Proved]) -> Row:
+def row_of(result: Result, proved: Proved) -> Row:
     """The result without its samples."""
     last = result.records[-1]
     return Row(
@@ -106,7 +106,7 @@ def row_of(result: Result, proved: Collection[Proved]) -> Row:
         outcome=result.outcome,
         verdict=result.verdict,
         reason=result.reason,
-        proved=is_proved(result, proved),
+        proved=proved.covers_result(result),
         headline=result.headline,
         figures=_figures(result),
         missing=_missing(result),

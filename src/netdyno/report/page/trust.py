@@ -134,7 +134,5 @@ def _one(framework: str, setup: str, proofs: Sequence[Proof]) -> Proved:
         equal=len(equal),
         tried=len(proofs),
         largest_error=max(errors, default=None),
-        rest=tuple(
-            f"{proof.case()}: {proof.reason or f'not equal, first at {proof.worst_node}'}" for proof in others
-        ),
+        rest=tuple(f"{proof.case()}: {proof.reason or f'not equal: {proof.difference()}'}" for proof in others),
     )

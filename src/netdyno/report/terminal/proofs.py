@@ -1,4 +1,4 @@
-"""Proofs as tables: one line each, or a matrix of frameworks and networks."""
+"""Proofs as tables: one line each, or a matrix of frameworks and networks; what differs, in words."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,49 +8,95 @@ from rich.text import Text
 
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.terminal.tables import new_table
-from netdyno.results.proof import Proof
+from netdyno.results.proof import EXACTLY, Proof
+
+KINDS = ("outputs", "gradients", "parameters")
 
 
 def proofs_table(proofs: Sequence[Proof]) -> Table:
-    """One line per framework and network: the largest relative errors against the float64 reference."""
-    table = new_table(
-        "framework", "network", "same?", "outputs", "gradients", "parameters", "worst node",
-        right=("outputs", "gradients", "parameters"),
-    )  # fmt: skip
+    """One line per framework, network and precision: the largest relative errors, and which would have been seen."""
+    table = new_table("framework", "network", "precision", "same?", *KINDS, "sees", right=(*KINDS, "sees"))
     for proof in proofs:
-        same = Text("yes", style="green") if proof.passed else Text("NO", style="red")
-        errors = [_error(getattr(proof, kind)) for kind in ("outputs", "gradients", "parameters")]
-        where = proof.reason or proof.worst_node
-        table.add_row(proof.framework, f"{proof.network}/{proof.dataset}", same, *errors, where)
+        errors = [_error(getattr(proof, kind)) for kind in KINDS]
+        table.add_row(proof.framework, proof.case(), proof.precision, _same(proof), *errors, _sees(proof))
+    return table
+
+
+def proof_remarks(proofs: Sequence[Proof]) -> list[Text]:
+    """What the figures do not say: what differs and where it begins, what could not be proved, what rounding hides."""
+    found = []
+    for proof in proofs:
+        who = f"{proof.framework} on {proof.case()} in {proof.precision}"
+        if proof.reason:
+            found.append(Text(f"{who}: {proof.reason}"))
+        elif not proof.passed:
+            found.append(Text(f"{who} is NOT EQUAL: {proof.difference()}.", style="red"))
+        elif proof.is_poor():
+            hidden = max((proof.resolution or {}).items(), key=lambda item: item[1])
+            found.append(Text(f"{who}: rounding hides errors of its {hidden[0]} up to {hidden[1]:.0%}."))
+    return found
+
+
+def tensors_table(proof: Proof) -> Table:
+    """The tensors that are nearest their limits or over them. Distances and sizes are root mean squares."""
+    heads = ("of limit", "off by", "limit", "size")
+    table = new_table(f"{proof.framework}, {proof.case()}, {proof.precision}", "node", *heads, right=heads)
+    for tensor in proof.worst:
+        off_by = "no number" if tensor.off_by is None else f"{tensor.off_by:.1e}"
+        share = Text(f"{tensor.share():.2g}", style="" if tensor.holds() else "red")
+        table.add_row(tensor.what(), tensor.node, share, off_by, f"{tensor.limit:.1e}", f"{tensor.size:.1e}")
     return table
 
 
 def proof_matrix(proofs: Sequence[Proof], missing: Mapping[str, str]) -> list[RenderableType]:
-    """The largest relative gradient error of every framework on every network, a table for each dataset; where
-    there is none, the number of its reason below."""
+    """The largest relative gradient error of every framework on every network, in float64 and as measured, a table
+    for each dataset; where there is none, the number of its reason below."""
     notes = Footnotes()
     frameworks = sorted({proof.framework for proof in proofs} | missing.keys())
+    precisions = sorted({proof.precision for proof in proofs}, key=lambda name: (name != EXACTLY, name))
     parts: list[RenderableType] = []
     for dataset in dict.fromkeys(proof.dataset for proof in proofs):
-        here = {(proof.framework, proof.network): proof for proof in proofs if proof.dataset == dataset}
-        networks = list(dict.fromkeys(network for _, network in here))
-        table = new_table(f"{dataset}: gradients", *networks, right=networks)
+        here = {(p.framework, p.network, p.precision): p for p in proofs if p.dataset == dataset}
+        networks = list(dict.fromkeys(network for _, network, _ in here))
+        table = new_table(dataset, *networks, right=networks)
         for framework in frameworks:
-            cells = [_cell(here.get((framework, network)), missing.get(framework, ""), notes) for network in networks]
-            table.add_row(framework, *cells)
+            why = missing.get(framework, "")
+            table.add_row(
+                framework, *(_cell([here.get((framework, n, p)) for p in precisions], why, notes) for n in networks)
+            )
         parts += [table, ""]
-    return [*parts, notes.lines()]
+    words = f"Gradients are off by at most this much of their size, in {' and '.join(precisions)}."
+    return [*parts, Text(words), notes.lines()]
 
 
-def _cell(proof: Proof | None, missing: str, notes: Footnotes) -> Text:
-    if proof is None:
+def _cell(proofs: Sequence[Proof | None], missing: str, notes: Footnotes) -> Text:
+    """A figure for each precision."""
+    if not any(proofs):
         return notes.mark("–", missing)
+    parts = [_part(proof, notes) for proof in proofs]
+    return Text(" ").join(parts)
+
+
+def _part(proof: Proof | None, notes: Footnotes) -> Text:
+    if proof is None:
+        return Text("     –")
     if proof.reason:
         return notes.mark("–", proof.reason)
     if proof.passed:
         return Text(_error(proof.gradients), style="green")
-    return Text("WRONG ", style="red") + notes.mark(_error(proof.gradients), f"{proof.framework}: {proof.worst_node}")
+    return Text("WRONG", style="red") + notes.mark("", f"{proof.framework}, {proof.case()}: {proof.difference()}")
+
+
+def _same(proof: Proof) -> Text:
+    if proof.reason:
+        return Text("–")
+    return Text("yes", style="green") if proof.passed else Text("NO", style="red")
+
+
+def _sees(proof: Proof) -> str:
+    """The smallest relative error that would have been seen, wherever it was."""
+    return _error(max((proof.resolution or {}).values(), default=None))
 
 
 def _error(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1e}"
+    return "–" if value is None else f"{value:.0e}"

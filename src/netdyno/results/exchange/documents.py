@@ -8,7 +8,7 @@ from netdyno.results.exchange.latex import latex
 from netdyno.results.exchange.selection import Selection
 from netdyno.results.exchange.tabular import chosen_execution
 from netdyno.results.figure import Estimate
-from netdyno.results.proof import Proof, unproved_frameworks
+from netdyno.results.proof import Proved
 from netdyno.results.record import MEASURED
 from netdyno.results.result import STEADY, Result
 from netdyno.results.utilisation import nominal_peak, utilisation
@@ -33,11 +33,11 @@ class Tables:
     notes: dict[str, int] = field(default_factory=dict)
     unproved: set[str] = field(default_factory=set)
 
-    def add(self, result: Result, proofs: Sequence[Proof]) -> None:
+    def add(self, result: Result, proved: Proved) -> None:
         weakness = shortened(" ".join(_weakness(result).split()), LONGEST_NOTE)
         note = self.notes.setdefault(weakness, len(self.notes) + 1) if weakness else 0
         self.groups.setdefault((result.cell.workload, result.cell.device != "cpu"), []).append((result, note))
-        self.unproved.update(unproved_frameworks([result], proofs))
+        self.unproved.update(proved.missing([result]))
 
     def parts(self) -> Iterator[tuple[str, Sequence[str], list[tuple[list[str], int]]]]:
         """Title, columns and rows of each table."""
@@ -96,9 +96,9 @@ def latex_lines(tables: Tables) -> Iterator[str]:
 
 
 def _tables(selection: Selection) -> Tables:
-    tables, proofs = Tables(), selection.store.proofs()
+    tables, proved = Tables(), Proved(selection.store.proofs())
     for result in selection.results():
-        tables.add(result, proofs)
+        tables.add(result, proved)
     return tables
 
 

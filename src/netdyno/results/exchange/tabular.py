@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from netdyno.errors import NetdynoError
 from netdyno.results.cell import COUNTS, FIELDS
 from netdyno.results.exchange.selection import Selection
-from netdyno.results.proof import Proof, is_proved
+from netdyno.results.proof import Proved
 from netdyno.results.result import PERCENTILES, Result
 from netdyno.results.utilisation import nominal_peak, utilisation
 
@@ -67,7 +67,7 @@ def columns_of(figures: Sequence[str]) -> dict[str, type]:
     }
 
 
-def row_of(result: Result, proofs: Sequence[Proof]) -> dict[str, Any]:
+def row_of(result: Result, proved: Proved) -> dict[str, Any]:
     """A value for every column that the result has one for: what could not be read is in `absent_json`."""
     readings, last, steps = result.readings, result.records[-1], result.step_s
     figures = {
@@ -77,7 +77,7 @@ def row_of(result: Result, proofs: Sequence[Proof]) -> dict[str, Any]:
         **result.cell.columns(),
         **{name: getattr(result, name) for name in OWN},
         **figures,
-        "proved": is_proved(last, proofs),
+        "proved": proved.covers(last),
         "chosen_execution": chosen_execution(result),
         **{name: steps.get(f"p{percent}") for name, percent in zip(STEPS, PERCENTILES, strict=True)},
         **{name: getattr(result, name) for name in PEAKS},
@@ -99,9 +99,9 @@ def chosen_execution(result: Result) -> str | None:
 
 
 def _rows(selection: Selection, columns: Mapping[str, type]) -> Iterator[dict[str, Any]]:
-    proofs = selection.store.proofs()
+    proved = Proved(selection.store.proofs())
     for result in selection.results():
-        row = row_of(result, proofs)
+        row = row_of(result, proved)
         yield {name: row.get(name) for name in columns}
 
 

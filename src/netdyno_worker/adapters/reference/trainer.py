@@ -43,6 +43,7 @@ class ReferenceTrainer(Trainer):
         self._rounding = rounding
         self._program = job.program
         self._seed = job.seed
+        self._threads = job.threads
         self._parameters = {p.name: np.array(job.initial(p.name), np.float64) for p in job.program.parameters}
         self._tapes = [_tape(job.program, update) for update in job.program.updates]
         self._moments = {}
@@ -122,7 +123,9 @@ class ReferenceTrainer(Trainer):
 
     def _attributes(self, node):
         """A node's attributes, with a generator where it draws: new each step, the same in all its updates; with what
-        a replay takes to the other side of a kink."""
+        a replay takes to the other side of a kink; with how many threads may share the work."""
+        if node.op == "convolution":
+            return dict(node.attributes, threads=self._threads)
         if node.op in KINKED:
             return dict(node.attributes, flips=self._rounding.flips(node))
         if not self._program.facts[node.op].random:
