@@ -25,8 +25,8 @@ FLAGS = {
     "datasets get": {"--from", "--to", "--size", "--count"},
     "datasets convert": {"--to", "--out", "--size", "--split", "--count"},
     "verify": {
-        "--framework", "--network", "--dataset", "--precision", "--execution", "--batch", "--full-size", "--cpu",
-        "--gpus", "--python", "--all", "--json",
+        "--framework", "--network", "--dataset", "--precision", "--execution", "--batch", "--full-size", "--small",
+        "--explain", "--cpu", "--gpus", "--python", "--all", "--json",
     },
     "results": set(),
     "results show": {"--every-series", "--json"},  # also without the word
@@ -81,13 +81,14 @@ def test_results_json_has_its_fields(netdyno):
 
 
 def test_verify_json_has_its_fields(netdyno):
-    (proof,) = netdyno.json("verify", "--framework", "reference", "--network", "lenet")
+    exact, proof = netdyno.json("verify", "--framework", "reference", "--network", "lenet")
     assert list(proof) == [
         "framework", "network", "dataset", "device", "precision", "execution", "passed", "outputs", "gradients",
-        "parameters", "worst_node", "versions", "size", "resolution",
+        "parameters", "worst_node", "versions", "size", "batch", "resolution", "worst",
     ]  # fmt: skip
     assert proof["passed"] is True
-    assert proof["gradients"] < 1e-7
+    assert (exact["precision"], proof["precision"]) == ("float64", "float32")
+    assert exact["gradients"] < 1e-15
     assert proof["size"] == "28×28"
 
 
@@ -114,4 +115,9 @@ def _flags(root):
 
 
 def _options(command):
-    return {option for p in command.params for option in p.opts if option.startswith("--") and option != "--help"}
+    return {
+        option
+        for p in command.params
+        for option in (*p.opts, *p.secondary_opts)
+        if option.startswith("--") and option != "--help"
+    }

@@ -12,7 +12,7 @@ from netdyno.report.names import short_name
 from netdyno.report.page.compact import compact
 from netdyno.results.store import open_store
 
-SAME = ("place", "mfu", "runs", "outcome", "reason", "proved", "crowding", "series", "chosen", "steps", "flags")
+SAME = ("place", "mfu", "runs", "outcome", "reason", "crowding", "series", "chosen", "steps", "flags")
 FIGURES = {"memory": "MiB", "power": "W", "energy": "mJ/image"}  # and their units, then as now
 TEXTS = ("place", "outcome", "reason", "crowding", "chosen")
 WHERE = ("network", "framework", "machine", "device", "batch", "precision", "execution", "data")

@@ -78,7 +78,8 @@ def some_proofs() -> list[Proof]:
     how = {"dataset": "mnist", "device": "cpu", "precision": "float32", "execution": "eager"}
     return [
         Proof(framework="alpha-1.0", network="lenet", passed=True, outputs=1e-7, gradients=2e-7, parameters=3e-7,
-              versions={"alpha": "1.0"}, machine="here", proved_at="2026-11-15T09:00:00+00:00", **how),
+              versions={"alpha": "1.0"}, machine="here", proved_at="2026-11-15T09:00:00+00:00",
+              graph_identity="graph", resolution={"gradients": 1e-5}, **how),
         Proof(framework="beta-1.0", network="lenet", outputs=NAN, worst_node="conv1", reason="no", machine="here",
               proved_at="2026-11-15T09:00:00+00:00", **how),
     ]  # fmt: skip

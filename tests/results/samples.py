@@ -36,6 +36,7 @@ def make_record(cell: Cell | None = None, **changes: Any) -> Record:
     fields: dict[str, Any] = {
         "cell": cell or make_cell(),
         "machine": "here",
+        "graph_identity": "graph",
         "series": 1,
         "number": 1,
         "outcome": "measured",

@@ -13,7 +13,7 @@ import pytest
 from tests.results.samples import make_cell, make_record
 
 from netdyno.errors import NetdynoError
-from netdyno.results.proof import Proof, unproved_frameworks
+from netdyno.results.proof import Proof, Proved
 from netdyno.results.result import results_of
 from netdyno.results.store import open_store
 
@@ -189,7 +189,8 @@ def _proof(**changes) -> Proof:
     cell = make_cell()
     names = ("framework", "network", "dataset", "device", "precision", "execution")
     fields = {name: getattr(cell, name) for name in names} | {"machine": "m1", "proved_at": "2026-11-15T00:00:00"}
-    return Proof(**fields | {"passed": True, "gradients": 1e-6, "versions": {"library": "1.2"}} | changes)
+    kept = {"graph_identity": "graph", "resolution": {"gradients": 1e-5}}
+    return Proof(**fields | kept | {"passed": True, "gradients": 1e-6, "versions": {"library": "1.2"}} | changes)
 
 
 def test_the_last_proof_replaces_the_one_before(location: str) -> None:
@@ -203,12 +204,12 @@ def test_the_last_proof_replaces_the_one_before(location: str) -> None:
 
 
 def test_a_measured_framework_without_a_passed_proof_is_named(location: str) -> None:
-    record = make_record()
+    record = make_record(machine="m1")
     with open_store(location) as store:
         store.add(record)
         found = results_of(store.records())
-        assert unproved_frameworks(found, store.proofs()) == [record.cell.framework]
+        assert Proved(store.proofs()).missing(found) == [record.cell.framework]
         store.add_proof(_proof(passed=False))
-        assert unproved_frameworks(found, store.proofs()) == [record.cell.framework]
+        assert Proved(store.proofs()).missing(found) == [record.cell.framework]
         store.add_proof(_proof())
-        assert unproved_frameworks(found, store.proofs()) == []
+        assert Proved(store.proofs()).missing(found) == []

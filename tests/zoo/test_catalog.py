@@ -77,7 +77,16 @@ def test_a_proof_takes_every_layer_and_few_enough_parameters(entry: Entry) -> No
     assert [node.op for node in small.graph.nodes] == [node.op for node in full.graph.nodes]
     assert small.graph.shapes()["loss"] == ()
     assert totals(small).macs <= totals(full).macs
-    assert totals(small).parameters < 40e6
+    assert totals(small).parameters < 60e6
+
+
+@every_entry
+def test_no_map_of_a_smaller_form_is_a_point_where_it_is_flattened_or_averaged(entry: Entry) -> None:
+    full, small = resolve(entry, 2).graph, resolve(reduced(entry), 2).graph
+    shapes, whole = small.shapes(), full.shapes()
+    read = {name for node in full.nodes if node.op in ("flatten", "mean_pool") for name in node.inputs}
+    large = [name for name in read if len(whole[name]) == 4 and whole[name][2:] != (1, 1)]
+    assert all(shapes[name][2:] != (1, 1) for name in large)
 
 
 def test_a_proof_shortens_the_vectors_and_the_labels_of_the_widest_networks() -> None:

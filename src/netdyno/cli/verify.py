@@ -220,6 +220,6 @@ app = one_command(
     """
     netdyno verify --network lenet
     netdyno verify --all --json
-    netdyno verify --explain alexnet/imagenet pytorch-2
+    netdyno verify --explain lenet FRAMEWORK
     """,
 )

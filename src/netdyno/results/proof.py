@@ -67,7 +67,7 @@ class Proof(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     graph_identity: Name = ""  # of the same, whatever the batch; empty in proofs of before it was kept
     batch: Count | None = None
     size: Name | None = None  # of the items
-    # By kind of tensor: a relative error over this is seen, wherever it is. None in proofs of before there were limits.
+    # By kind of tensor: a relative error over this is seen, wherever it is. None in proofs by an earlier rule.
     resolution: Annotated[Mapping[Name, Finite], Meta(max_length=100)] | None = None
     worst: Annotated[tuple[Tensor, ...], Meta(max_length=100)] = ()  # nearest their limits or over them
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 
-from msgspec import structs
+from msgspec import structs, to_builtins
 
 from netdyno.graph.model import Programme
 from netdyno.results.proof import EXACTLY, Proof, Tensor
@@ -105,4 +105,5 @@ def proof_json(proof: Proof) -> dict[str, object]:
     names += ["passed", "outputs", "gradients", "parameters", "worst_node", "versions", "size", "batch", "resolution"]
     data = {name: getattr(proof, name) for name in names}
     data = {name: None if value == inf else value for name, value in data.items()}
+    data["worst"] = to_builtins(proof.worst)
     return {**data, "reason": proof.reason} if proof.reason else data

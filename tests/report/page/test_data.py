@@ -17,6 +17,7 @@ from netdyno.report.page.compact import compact, epoch_s, evenly, script_safe
 from netdyno.report.page.data import PageData
 from netdyno.report.page.rows import place_name, results_by_cell, row_of
 from netdyno.report.page.writer import repeating_command
+from netdyno.results.proof import Proved
 from netdyno.results.result import results_of
 from netdyno.results.store import open_store
 from netdyno.results.store.bulk import runs_by_cell, traces_of
@@ -29,7 +30,7 @@ json_values = st.recursive(
 
 def carried(records):
     """The page's data, as the script will read it."""
-    data = PageData(frozenset())
+    data = PageData(Proved(()))
     for result in results_of(records):
         data.add(result)
     return data, json.loads(data.to_json())
@@ -181,7 +182,7 @@ def test_a_gpu_that_an_import_describes_oddly_has_no_name():
 
 
 def rows(*groups):
-    return [row_of(result, frozenset()) for records in groups for result in results_of(records)]
+    return [row_of(result, Proved(())) for records in groups for result in results_of(records)]
 
 
 def test_groups_are_named_by_what_tells_them_apart():
@@ -209,7 +210,7 @@ def test_a_page_has_the_same_traces_whether_records_bring_them_or_the_store_is_a
     with open_store(str(tmp_path / "r.sqlite")) as store:
         for record in runs_of(trace=TRACE):
             store.add(record)
-        data = PageData(frozenset())
+        data = PageData(Proved(()))
         for result in results_by_cell(runs_by_cell(store, whole=False)):
             data.add(result)
         data.add_traces(partial(traces_of, store))
@@ -219,7 +220,7 @@ def test_a_page_has_the_same_traces_whether_records_bring_them_or_the_store_is_a
 
 def test_of_many_results_only_the_traces_of_the_newest_are_read(monkeypatch):
     monkeypatch.setattr(page_data, "MOST_TRACED", 1)
-    data, asked = PageData(frozenset()), []
+    data, asked = PageData(Proved(())), []
     for result in results_of(
         [*runs_of(framework="f1", ended_at="2026-11-16T10:00:00+00:00"), *runs_of(framework="f2")]
     ):
@@ -239,7 +240,7 @@ def test_the_table_has_the_newest_results_and_says_how_to_see_the_others(monkeyp
         for day in range(1, 11)
         for record in runs_of(0.01 + day / 1000, framework=f"f{day}", ended_at=f"2026-11-{day:02}T10:00:00+00:00")
     ]
-    data = PageData(frozenset())
+    data = PageData(Proved(()))
     for result in results_of(records):
         data.add(result)
     told = json.loads(data.to_json(lambda _: 1600.0))

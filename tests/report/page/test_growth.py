@@ -6,11 +6,12 @@ from tests.report.realistic import FOURTEEN, STEPS_S
 from netdyno.report.charts.palette import look
 from netdyno.report.page.growth import MOST_LINES, growth_charts, then_and_now_chart
 from netdyno.report.page.rows import row_of
+from netdyno.results.proof import Proved
 from netdyno.results.result import results_of
 
 
 def rows(*records):
-    return [row_of(result, frozenset()) for group in records for result in results_of(group)]
+    return [row_of(result, Proved(())) for group in records for result in results_of(group)]
 
 
 def names(chart):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from tests.results.samples import draw_runs, make_cell, make_record, make_samples
 
-from netdyno.report.page.contests import contests_of, proved_of
+from netdyno.report.page.contests import contests_of
 from netdyno.report.page.headline import answers, complaints, times
-from netdyno.results.proof import Proof
+from netdyno.results.proof import Proof, Proved
 from netdyno.results.result import results_of
 
 FAST, SLOW = 0.010, 0.013  # seconds a step
@@ -33,7 +33,7 @@ def told(*results, proofs=()):
     """What is said of the only place, by question."""
     contests = contests_of(results)
     (place,) = contests.places()
-    return {answer.question: answer for answer in answers(contests, place, proved_of(proofs))}
+    return {answer.question: answer for answer in answers(contests, place, Proved(proofs))}
 
 
 def proof(framework):
@@ -41,7 +41,7 @@ def proof(framework):
     fields = {
         name: getattr(cell, name) for name in ("framework", "network", "dataset", "device", "precision", "execution")
     }
-    return Proof(**fields, machine="here", passed=True)
+    return Proof(**fields, machine="here", passed=True, graph_identity="graph", resolution={})
 
 
 def test_the_faster_of_two_is_named_with_its_margin_and_its_interval():
@@ -123,6 +123,8 @@ def test_a_proof_on_another_machine_does_not_count():
         },
         machine="there",
         passed=True,
+        graph_identity="graph",
+        resolution={},
     )
     answer = told(result("alpha", FAST), result("beta", SLOW), proofs=[elsewhere])["Fastest"]
     assert answer.caveat == "The winner is not verified."

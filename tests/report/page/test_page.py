@@ -101,7 +101,7 @@ def test_a_figure_that_was_not_read_has_its_reason(page):
 def test_a_proof_shows_and_silences_the_doubt():
     proofs = [
         Proof(framework="alpha", network="lenet", dataset="mnist", device="cpu", precision="float32",
-              execution="eager", passed=True, gradients=1e-5, machine="here")
+              execution="eager", passed=True, gradients=1e-5, machine="here", graph_identity="graph", resolution={})
     ]  # fmt: skip
     text = Outline(page_of(runs_of(framework="alpha"), proofs=proofs)).text
     assert "alpha cpu, float32 1 of 1 1.0e-05" in text

@@ -8,7 +8,7 @@ from tests.results.samples import make_cell, make_record
 from netdyno.report.terminal.availability import availability
 from netdyno.report.terminal.conclusion import conclusion
 from netdyno.report.terminal.console import data_console, say, say_error, talk_console
-from netdyno.report.terminal.proofs import proof_matrix, proofs_table
+from netdyno.report.terminal.proofs import proof_matrix, proof_remarks, proofs_table
 from netdyno.report.terminal.tables import new_table, results_tables
 from netdyno.report.terminal.threads import thread_tables
 from netdyno.results.proof import Proof
@@ -49,7 +49,8 @@ def test_every_table_shows_a_hostile_name(capsys, name):
                   reason=name, machine="here", proved_at="2026-11-15T09:00:00+00:00")  # fmt: skip
     parts = [
         *results_tables(results), *availability([r.cell for r in results], results, {}), *thread_tables(results, ()),
-        proofs_table([proof]), *proof_matrix([proof], {name: name}), conclusion(results),
+        proofs_table([proof]), Text("\n").join([*proof_remarks([proof])]), proof_matrix([proof], {name: name})[0],
+        proof_matrix([proof], {name: name})[-1], conclusion(results),
     ]  # fmt: skip
     for part in parts:
         data_console().print(part)

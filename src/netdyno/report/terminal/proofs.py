@@ -23,7 +23,7 @@ def proofs_table(proofs: Sequence[Proof]) -> Table:
 
 
 def proof_remarks(proofs: Sequence[Proof]) -> list[Text]:
-    """What the figures do not say: what differs and where it begins, what could not be proved, what rounding hides."""
+    """What the figures do not say: what differs and where it begins, what was not proved, what rounding hides."""
     found = []
     for proof in proofs:
         who = f"{proof.framework} on {proof.case()} in {proof.precision}"
