@@ -1,8 +1,8 @@
 """How the oracle slides a window over images: convolution and pooling, forward and backward.
 
 A convolution gathers windows into the columns of a matrix and multiplies once per group, a band of rows at a time so
-that memory stays bounded, images side by side in threads; pooling walks the positions of its kernel, each a strided
-slice of the whole batch.
+that they stay in a cache, bands and images side by side in threads; pooling walks the positions of its kernel, each a
+strided slice of the whole batch.
 """
 
 from collections import namedtuple
@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from netdyno_worker.oracle.threads import side_by_side
 
-COLUMN_BYTES = 32 * 2**20
+COLUMN_BYTES = 4 * 2**20
 
 # kernel, strides: (rows, columns). padding: (top, bottom, left, right). height, width: how many windows there are.
 Windows = namedtuple("Windows", "kernel strides padding height width")
@@ -27,11 +27,10 @@ def convolution(inputs, attributes):
     matrix = _as_matrix(weight, groups)
     value = np.empty((len(x), groups, matrix.shape[1], windows.height * windows.width))
 
-    def slide(image, out):
-        for band, columns in _columns(image, windows, groups):
-            np.matmul(matrix, columns, out=out[:, :, band.points])
+    def slide(image, out, band):
+        np.matmul(matrix, _columns(image, windows, groups, band), out=out[:, :, band.points])
 
-    side_by_side(threads, slide, zip(x, value))
+    side_by_side(threads, slide, _jobs(x, value, windows))
     value = value.reshape(len(x), len(weight), windows.height, windows.width)
     if len(inputs) > 2:
         value += inputs[2][:, None, None]
@@ -103,11 +102,11 @@ def mean_pool_backward(gradient, kept, needed):
 def _weight_gradient(per_group, kept):
     x, weight, windows, groups, threads = kept
 
-    def slide(image, gradient):
-        bands = _columns(image, windows, groups)
-        return sum(np.matmul(gradient[:, :, band.points], columns.transpose(0, 2, 1)) for band, columns in bands)
+    def slide(image, gradient, band):
+        columns = _columns(image, windows, groups, band)
+        return np.matmul(gradient[:, :, band.points], columns.transpose(0, 2, 1))
 
-    return sum(side_by_side(threads, slide, zip(x, per_group))).reshape(weight.shape)
+    return sum(side_by_side(threads, slide, _jobs(x, per_group, windows))).reshape(weight.shape)
 
 
 def _image_gradient(per_group, kept):
@@ -134,22 +133,26 @@ def _scatter(columns, padded, windows, band):
         place += columns[:, index]
 
 
-def _columns(image, windows, groups):
-    """For each band, the matrices (groups, channels of a group * kernel, windows): one window a column.
+def _jobs(x, others, windows):
+    """(image, what belongs to it, band): each image padded once."""
+    bands = list(_bands(x.shape[1], windows))
+    return [(image, other, band) for image, other in zip(_padded(x, windows, 0.0), others) for band in bands]
+
+
+def _columns(padded, windows, groups, band):
+    """The matrices (groups, channels of a group * kernel, windows) of a band: one window a column.
 
     A 1x1 kernel without strides reads the image as it lies: there the reshape copies nothing.
     """
-    padded = _padded(image, windows, 0.0)
     channel, row, column = padded.strides
     down, across = windows.strides
-    for band in _bands(len(image), windows):
-        view = as_strided(
-            padded[:, band.first * down :],
-            shape=(len(image),) + tuple(windows.kernel) + (band.rows, windows.width),
-            strides=(channel, row, column, row * down, column * across),
-            writeable=False,
-        )
-        yield band, view.reshape(groups, -1, band.rows * windows.width)
+    view = as_strided(
+        padded[:, band.first * down :],
+        shape=(len(padded),) + tuple(windows.kernel) + (band.rows, windows.width),
+        strides=(channel, row, column, row * down, column * across),
+        writeable=False,
+    )
+    return view.reshape(groups, -1, band.rows * windows.width)
 
 
 def _bands(channels, windows):

@@ -1,7 +1,8 @@
 """What each primitive operation computes in the oracle, forward and backward, in float64.
 
 forward(inputs, attributes) gives (value, kept); a stochastic op finds its generator in attributes["random"], one with
-a kink in attributes["flips"] what a replay takes to its other side.
+a kink in attributes["flips"] what a replay takes to its other side, one that shares a value among many others in
+attributes["rounded"] how a replay rounds that.
 backward(gradient, kept, needed) gives one gradient per input, anything where `needed` is False.
 """
 
@@ -13,7 +14,7 @@ from netdyno_worker.oracle import convolution as sliding
 
 Kernel = namedtuple("Kernel", "forward backward")  # backward None: no gradient passes
 # What batch_norm keeps; the adapter moves the running statistics from it.
-Normalised = namedtuple("Normalised", "x_hat scale deviation mean variance count")
+Normalised = namedtuple("Normalised", "x_hat scale deviation mean variance count rounded")
 
 
 def linear(inputs, attributes):
@@ -33,17 +34,21 @@ def linear_backward(gradient, kept, needed):
 def batch_norm(inputs, attributes):
     x, scale, shift = inputs[:3]
     axes, aligned = _all_but_channels(x)
-    mean, variance = x.mean(axis=axes), x.var(axis=axes)
+    rounded, count = attributes.get("rounded", _as_it_is), x.size // x.shape[1]
+    mean = rounded(x.mean(axis=axes))
+    x_hat = x - mean.reshape(aligned)
+    variance = rounded(np.square(x_hat).mean(axis=axes))
     deviation = np.sqrt(variance + attributes["epsilon"])
-    x_hat = (x - mean.reshape(aligned)) / deviation.reshape(aligned)
-    value = x_hat * scale.reshape(aligned) + shift.reshape(aligned)
-    return value, Normalised(x_hat, scale, deviation, mean, variance, x.size // x.shape[1])
+    x_hat /= deviation.reshape(aligned)
+    value = x_hat * scale.reshape(aligned)
+    value += shift.reshape(aligned)
+    return value, Normalised(x_hat, scale, deviation, mean, variance, count, rounded)
 
 
 def batch_norm_backward(gradient, kept, needed):
     axes, aligned = _all_but_channels(gradient)
-    to_scale = (gradient * kept.x_hat).sum(axis=axes)
-    to_shift = gradient.sum(axis=axes)
+    to_scale = kept.rounded((gradient * kept.x_hat).sum(axis=axes))
+    to_shift = kept.rounded(gradient.sum(axis=axes))
     if not needed[0]:
         return [None, to_scale, to_shift, None, None]
     centred = gradient - (to_shift / kept.count).reshape(aligned)
@@ -152,7 +157,7 @@ def concat_backward(gradient, boundaries, needed):
 def softmax_cross_entropy(inputs, attributes):
     logits, labels = inputs
     shifted = logits - logits.max(axis=1, keepdims=True)
-    log_sums = np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    log_sums = attributes.get("rounded", _as_it_is)(np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
     log_probabilities = shifted - log_sums
     return -log_probabilities[np.arange(len(labels)), labels].mean(), (log_probabilities, labels)
 
@@ -211,6 +216,10 @@ def normal(inputs, attributes):
     return attributes["random"].normal(size=attributes["shape"]), None
 
 
+def _as_it_is(array):
+    return array
+
+
 def _sigmoid(x):
     """By tanh, which does not overflow."""
     return 0.5 * (1.0 + np.tanh(0.5 * x))
@@ -222,6 +231,7 @@ def _all_but_channels(x):
 
 
 KINKED = {"relu", "max_pool"}
+SHARING = {"batch_norm", "softmax_cross_entropy"}
 KERNELS = {
     "convolution": Kernel(sliding.convolution, sliding.convolution_backward),
     "linear": Kernel(linear, linear_backward),

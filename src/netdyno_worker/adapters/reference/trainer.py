@@ -9,7 +9,7 @@ import numpy as np
 
 from netdyno_worker.adapters.reference.optimizers import OPTIMIZERS
 from netdyno_worker.contract import Trainer, Unsupported
-from netdyno_worker.oracle.ops import KERNELS, KINKED, latest_state
+from netdyno_worker.oracle.ops import KERNELS, KINKED, SHARING, latest_state
 from netdyno_worker.oracle.rounding import Exact, Rounding
 from netdyno_worker.program import inputs_by_role, nodes_for
 
@@ -123,9 +123,11 @@ class ReferenceTrainer(Trainer):
 
     def _attributes(self, node):
         """A node's attributes, with a generator where it draws: new each step, the same in all its updates; with what
-        a replay takes to the other side of a kink; with how many threads may share the work."""
+        a replay does at a kink and to shared values; with how many threads may share the work."""
         if node.op == "convolution":
             return dict(node.attributes, threads=self._threads)
+        if node.op in SHARING:
+            return dict(node.attributes, rounded=self._rounding.value)
         if node.op in KINKED:
             return dict(node.attributes, flips=self._rounding.flips(node))
         if not self._program.facts[node.op].random:
