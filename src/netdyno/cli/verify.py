@@ -96,7 +96,7 @@ def verify(
 ) -> None:
     """Prove that frameworks train the same network. Exit 1 if one differs.
 
-    Outputs, every gradient and the parameters after three updates are compared with a float64 implementation: in
+    Outputs, every gradient and the parameters after two updates are compared with a float64 implementation: in
     float64 to 1e-9 where the framework computes in it, and in the precision asked for to what rounding explains.
     """
     network, framework = _asked(explain, network, framework, every)

@@ -158,7 +158,7 @@ class CaseRequest(Struct, frozen=True, kw_only=True):
     programme: Wire
     arrays: Path
     role: Literal["reference", "replay", "candidate"]
-    steps: Count = 3
+    steps: Count = 2
     replays: Positive = 3
 
 

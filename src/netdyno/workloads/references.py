@@ -31,7 +31,7 @@ class ProofCase:
     arrays: Path
     identity: str = ""  # of the network that is proved, whatever the batch
     size: str = ""  # of the items in the proof
-    steps: int = 3
+    steps: int = 2
     replays: int = 3
 
     def kept(self, what: str) -> Path:

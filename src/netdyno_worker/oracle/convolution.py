@@ -10,6 +10,7 @@ from collections import namedtuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from netdyno_worker.oracle.rounding import EXACT
 from netdyno_worker.oracle.threads import side_by_side
 
 COLUMN_BYTES = 4 * 2**20
@@ -34,11 +35,11 @@ def convolution(inputs, attributes):
     value = value.reshape(len(x), len(weight), windows.height, windows.width)
     if len(inputs) > 2:
         value += inputs[2][:, None, None]
-    return value, (x, weight, windows, groups, threads)
+    return value, (x, weight, windows, groups, threads, attributes.get("rounding", EXACT))
 
 
 def convolution_backward(gradient, kept, needed):
-    x, weight, _, groups, _ = kept
+    x, weight, _, groups, _, rounding = kept
     per_group = gradient.reshape(len(x), groups, len(weight) // groups, -1)
     found = [None] * len(needed)
     if needed[0]:
@@ -46,7 +47,7 @@ def convolution_backward(gradient, kept, needed):
     if needed[1]:
         found[1] = _weight_gradient(per_group, kept)
     if len(needed) > 2:
-        found[2] = gradient.sum(axis=(0, 2, 3))
+        found[2] = rounding.sum(gradient, (0, 2, 3))
     return found
 
 
@@ -100,7 +101,7 @@ def mean_pool_backward(gradient, kept, needed):
 
 
 def _weight_gradient(per_group, kept):
-    x, weight, windows, groups, threads = kept
+    x, weight, windows, groups, threads, _ = kept
 
     def slide(image, gradient, band):
         columns = _columns(image, windows, groups, band)
@@ -110,7 +111,7 @@ def _weight_gradient(per_group, kept):
 
 
 def _image_gradient(per_group, kept):
-    x, weight, windows, groups, threads = kept
+    x, weight, windows, groups, threads, _ = kept
     matrix = _as_matrix(weight, groups)
     found = np.empty(x.shape)
 

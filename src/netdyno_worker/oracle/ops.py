@@ -1,8 +1,8 @@
 """What each primitive operation computes in the oracle, forward and backward, in float64.
 
 forward(inputs, attributes) gives (value, kept); a stochastic op finds its generator in attributes["random"], one with
-a kink in attributes["flips"] what a replay takes to its other side, one that shares a value among many others in
-attributes["rounded"] how a replay rounds that.
+a kink in attributes["flips"] what a replay takes to its other side, one that adds up or shares a value among many in
+attributes["rounding"] what a replay makes of that.
 backward(gradient, kept, needed) gives one gradient per input, anything where `needed` is False.
 """
 
@@ -11,44 +11,46 @@ from collections import namedtuple
 import numpy as np
 
 from netdyno_worker.oracle import convolution as sliding
+from netdyno_worker.oracle.rounding import EXACT
 
 Kernel = namedtuple("Kernel", "forward backward")  # backward None: no gradient passes
 # What batch_norm keeps; the adapter moves the running statistics from it.
-Normalised = namedtuple("Normalised", "x_hat scale deviation mean variance count rounded")
+Normalised = namedtuple("Normalised", "x_hat scale deviation mean variance count rounding")
 
 
 def linear(inputs, attributes):
     value = np.dot(inputs[0], inputs[1].T)
-    return (value + inputs[2] if len(inputs) > 2 else value), inputs
+    kept = inputs[0], inputs[1], attributes.get("rounding", EXACT)
+    return (value + inputs[2] if len(inputs) > 2 else value), kept
 
 
 def linear_backward(gradient, kept, needed):
-    x, weight = kept[0], kept[1]
+    x, weight, rounding = kept
     return [
         np.dot(gradient, weight) if needed[0] else None,
         np.dot(gradient.T, x) if needed[1] else None,
-        gradient.sum(axis=0),
-    ][: len(kept)]
+        rounding.sum(gradient, 0),
+    ][: len(needed)]
 
 
 def batch_norm(inputs, attributes):
     x, scale, shift = inputs[:3]
     axes, aligned = _all_but_channels(x)
-    rounded, count = attributes.get("rounded", _as_it_is), x.size // x.shape[1]
-    mean = rounded(x.mean(axis=axes))
+    rounding, count = attributes.get("rounding", EXACT), x.size // x.shape[1]
+    mean = rounding.sum(x, axes) / count
     x_hat = x - mean.reshape(aligned)
-    variance = rounded(np.square(x_hat).mean(axis=axes))
+    variance = rounding.sum(np.square(x_hat), axes) / count
     deviation = np.sqrt(variance + attributes["epsilon"])
     x_hat /= deviation.reshape(aligned)
     value = x_hat * scale.reshape(aligned)
     value += shift.reshape(aligned)
-    return value, Normalised(x_hat, scale, deviation, mean, variance, count, rounded)
+    return value, Normalised(x_hat, scale, deviation, mean, variance, count, rounding)
 
 
 def batch_norm_backward(gradient, kept, needed):
     axes, aligned = _all_but_channels(gradient)
-    to_scale = kept.rounded((gradient * kept.x_hat).sum(axis=axes))
-    to_shift = kept.rounded(gradient.sum(axis=axes))
+    to_scale = kept.rounding.sum(gradient * kept.x_hat, axes)
+    to_shift = kept.rounding.sum(gradient, axes)
     if not needed[0]:
         return [None, to_scale, to_shift, None, None]
     centred = gradient - (to_shift / kept.count).reshape(aligned)
@@ -157,7 +159,7 @@ def concat_backward(gradient, boundaries, needed):
 def softmax_cross_entropy(inputs, attributes):
     logits, labels = inputs
     shifted = logits - logits.max(axis=1, keepdims=True)
-    log_sums = attributes.get("rounded", _as_it_is)(np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+    log_sums = np.log(attributes.get("rounding", EXACT).sum(np.exp(shifted), 1)).reshape(-1, 1)
     log_probabilities = shifted - log_sums
     return -log_probabilities[np.arange(len(labels)), labels].mean(), (log_probabilities, labels)
 
@@ -216,10 +218,6 @@ def normal(inputs, attributes):
     return attributes["random"].normal(size=attributes["shape"]), None
 
 
-def _as_it_is(array):
-    return array
-
-
 def _sigmoid(x):
     """By tanh, which does not overflow."""
     return 0.5 * (1.0 + np.tanh(0.5 * x))
@@ -231,7 +229,6 @@ def _all_but_channels(x):
 
 
 KINKED = {"relu", "max_pool"}
-SHARING = {"batch_norm", "softmax_cross_entropy"}
 KERNELS = {
     "convolution": Kernel(sliding.convolution, sliding.convolution_backward),
     "linear": Kernel(linear, linear_backward),

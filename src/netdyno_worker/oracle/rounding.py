@@ -33,6 +33,9 @@ class Exact(object):
     def inputs(self, node, arrays):
         return arrays
 
+    def sum(self, array, axes):
+        return array.sum(axis=axes)
+
     def value(self, array):
         return array
 
@@ -40,11 +43,15 @@ class Exact(object):
         return array
 
 
+EXACT = Exact()
+
+
 class Rounding(object):
     """Everything a precision rounds, at random by `number`."""
 
     def __init__(self, precision, number):
         self._value, self._product, self._parameter = UNITS[precision]
+        self._sums = max(UNITS["float64"][0], min(UNITS[precision]))  # they are kept wider than values
         self._smallest = SMALLEST.get(precision, 0.0)
         self._random = np.random.default_rng([number, 7])
         self._draws = self._random.uniform(-1.0, 1.0, DRAWS)
@@ -73,6 +80,12 @@ class Rounding(object):
         """As a node reads them: parameters are kept wider than they are used."""
         unit = self._product if node.op in PRODUCTS else self._value
         return arrays if unit == self._parameter else [self._rounded(array, unit) for array in arrays]
+
+    def sum(self, array, axes):
+        """Of many numbers, one after the other: each addition rounds what was added up until then."""
+        total = array.sum(axis=axes)
+        so_far = np.sqrt(np.square(array).sum(axis=axes) * (array.size // max(total.size, 1)))
+        return total + self._sums * so_far * self._random.uniform(-1.0, 1.0, total.shape)
 
     def value(self, array):
         return self._rounded(array, self._value)

@@ -9,8 +9,8 @@ import numpy as np
 
 from netdyno_worker.adapters.reference.optimizers import OPTIMIZERS
 from netdyno_worker.contract import Trainer, Unsupported
-from netdyno_worker.oracle.ops import KERNELS, KINKED, SHARING, latest_state
-from netdyno_worker.oracle.rounding import Exact, Rounding
+from netdyno_worker.oracle.ops import KERNELS, KINKED, latest_state
+from netdyno_worker.oracle.rounding import EXACT, Rounding
 from netdyno_worker.program import inputs_by_role, nodes_for
 
 # One update's way through the graph: its nodes in order, and for each node which inputs need a gradient.
@@ -28,7 +28,7 @@ def build(job):
         raise Unsupported(
             "the reference computes in float64 from float32 values, received precision '%s'" % job.precision
         )
-    return ReferenceTrainer(job, Exact())
+    return ReferenceTrainer(job, EXACT)
 
 
 def replay(job, number):
@@ -53,12 +53,12 @@ class ReferenceTrainer(Trainer):
 
     def feed(self, batch):
         self._batch = {name: _widened(array) for name, array in batch.items()}
-        if not isinstance(self._rounding, Exact):
+        if self._rounding is not EXACT:
             self._study_noise()
 
     def _study_noise(self):
         nodes = nodes_for(self._program, [update.loss for update in self._program.updates])
-        rounding, self._rounding = self._rounding, Exact()
+        rounding, self._rounding = self._rounding, EXACT
         exact, _ = self._forward(nodes)
         self._rounding = rounding
         rounding.learn(exact, self._forward(nodes)[0])
@@ -123,17 +123,14 @@ class ReferenceTrainer(Trainer):
 
     def _attributes(self, node):
         """A node's attributes, with a generator where it draws: new each step, the same in all its updates; with what
-        a replay does at a kink and to shared values; with how many threads may share the work."""
-        if node.op == "convolution":
-            return dict(node.attributes, threads=self._threads)
-        if node.op in SHARING:
-            return dict(node.attributes, rounded=self._rounding.value)
+        a replay does at a kink and to sums; with how many threads may share the work."""
+        more = {"rounding": self._rounding, "threads": self._threads}
         if node.op in KINKED:
-            return dict(node.attributes, flips=self._rounding.flips(node))
-        if not self._program.facts[node.op].random:
-            return node.attributes
-        key = [self._seed % 2**32, node.attributes["seed"] % 2**32, self._steps]
-        return dict(node.attributes, random=np.random.RandomState(key))
+            more["flips"] = self._rounding.flips(node)
+        if self._program.facts[node.op].random:
+            key = [self._seed % 2**32, node.attributes["seed"] % 2**32, self._steps]
+            more["random"] = np.random.RandomState(key)
+        return dict(node.attributes, **more)
 
     def _move_statistics(self, nodes, kept):
         for node in nodes:
