@@ -27,9 +27,9 @@ def _adam_class():
 
     class Adam(type(keras.optimizers.Adam())):
         def _backend_update_step(self, gradients, variables, learning_rate):
-            given = self.epsilon
-            done = ops.cast(self.iterations + 1, "float32")
-            self.epsilon = adam_epsilon(given, ops.power(ops.cast(self.beta_2, "float32"), done), ops.sqrt)
+            given, dtype = self.epsilon, keras.config.floatx()
+            done = ops.cast(self.iterations + 1, dtype)
+            self.epsilon = adam_epsilon(given, ops.power(ops.cast(self.beta_2, dtype), done), ops.sqrt)
             super(Adam, self)._backend_update_step(gradients, variables, learning_rate)
             self.epsilon = given
 
