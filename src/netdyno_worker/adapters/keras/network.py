@@ -72,7 +72,8 @@ class Network(object):
 
     def store_initial(self):
         for name, slot in self.slots.items():
-            slot.variable.assign(slot.store(self._job.initial(name)))
+            initial = self._job.initial(name).astype(keras.config.floatx(), copy=False)
+            slot.variable.assign(slot.store(initial))
 
     def _make_inputs(self, label_type):
         found = {}
