@@ -43,7 +43,8 @@ def build(job):
 
 
 def _keep_float64():
-    """By a private table: except on TensorFlow, Keras would compute means, losses and batch norms in float32."""
+    """By a private table, since no setting does it: except on TensorFlow, Keras promotes float64 and float32 to
+    float32 whatever floatx is, and so computes means, losses and batch norms."""
     from keras.src.backend.common import dtypes
 
     dtypes.BIT64_TO_BIT32_DTYPE["float64"] = "float64"
