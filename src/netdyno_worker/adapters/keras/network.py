@@ -72,16 +72,17 @@ class Network(object):
 
     def store_initial(self):
         for name, slot in self.slots.items():
-            slot.variable.assign(slot.store(self._job.initial(name)))
+            initial = self._job.initial(name).astype(keras.config.floatx(), copy=False)
+            slot.variable.assign(slot.store(initial))
 
     def _make_inputs(self, label_type):
         found = {}
         for source in self._program.inputs:
-            dtype = label_type if source.dtype == "integer" else "float32"
+            dtype = label_type if source.dtype == "integer" else keras.config.floatx()
             shape = self._layout.shape(source.shape, source.kind)
             found[source.name] = keras.Input(batch_shape=shape, dtype=dtype)
         if not found:
-            found[ANCHOR] = keras.Input(batch_shape=(1, 1), dtype="float32")
+            found[ANCHOR] = keras.Input(batch_shape=(1, 1), dtype=keras.config.floatx())
         return found
 
     def _add(self, node):

@@ -6,6 +6,7 @@ import os
 import jax
 import jax.numpy as jnp
 import jaxlib
+import keras
 import numpy as np
 
 from netdyno_worker.contract import OutOfMemory, Unsupported
@@ -26,6 +27,8 @@ def prepare(job):
     if job.device == "cuda":
         # Otherwise three quarters of the memory are taken at once, and the peak says nothing about the network.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    if job.precision == "float64":
+        jax.config.update("jax_enable_x64", True)  # otherwise JAX narrows every array
     jax.config.update("jax_platforms", job.device)
     jax.config.update("jax_default_matmul_precision", "default" if job.precision == "tf32" else "highest")
     try:
@@ -87,7 +90,7 @@ class Engine(object):
 
     def outputs(self, model, batch):
         found, _ = self._compiled(_forward, model)(*self._arguments(model, batch))
-        return [np.array(value.astype(jnp.float32)) for value in _listed(found)]
+        return [np.array(value.astype(keras.config.floatx())) for value in _listed(found)]
 
     def gradients(self, model, batch):
         found, _ = self._compiled(_backward, model)(*self._arguments(model, batch[0]))

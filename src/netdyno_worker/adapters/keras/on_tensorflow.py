@@ -2,6 +2,7 @@
 
 import itertools
 
+import keras
 import numpy as np
 import tensorflow as tf
 
@@ -76,7 +77,7 @@ class Engine(object):
     def outputs(self, model, batch):
         trained = [tf.convert_to_tensor(v.value) for v in model.trainable_variables]
         found, _ = model.stateless_call(trained, _state(model), batch, training=True)
-        return [tf.cast(value, tf.float32).numpy() for value in _listed(found)]
+        return [tf.cast(value, keras.config.floatx()).numpy() for value in _listed(found)]
 
     def gradients(self, model, batch):
         """Compiled as training is: XLA's gradients are other code than those of single ops."""

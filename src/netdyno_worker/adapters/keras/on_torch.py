@@ -43,7 +43,7 @@ class Engine(object):
     def __init__(self, models, job):
         self._models = models
         self._device = job.device
-        narrow = job.device == "cuda" and job.precision == "float32"
+        narrow = job.device == "cuda" and job.precision in ("float32", "float64")
         self._memory_format = torch.contiguous_format if narrow else torch.channels_last
         self._bound = None
         self._batches = ()
@@ -128,4 +128,5 @@ def _state(model):
 
 def _array(tensor):
     """A copy: on a CPU the tensor's own memory would change with the next step."""
-    return np.array(tensor.detach().float().cpu().numpy())
+    tensor = tensor.detach().cpu()
+    return np.array((tensor if tensor.dtype == torch.float64 else tensor.float()).numpy())

@@ -95,7 +95,7 @@ class Bernoulli(keras.layers.Layer):
 
     def call(self, probability):
         drawn = keras.random.uniform(ops.shape(probability), seed=self.generator)
-        return ops.cast(drawn < ops.stop_gradient(ops.cast(probability, "float32")), self.compute_dtype)
+        return ops.cast(drawn < ops.stop_gradient(ops.cast(probability, drawn.dtype)), self.compute_dtype)
 
 
 class Normal(keras.layers.Layer):
@@ -142,7 +142,7 @@ def _mean_pool(site):
 def _whole_over_inside(site):
     """A window's size over how many image elements it holds."""
     ratio = 1.0 / inside_shares(site.axes)
-    return ratio.astype(np.float32).reshape(site.layout.shape((1, 1) + ratio.shape, "image"))
+    return ratio.astype(keras.config.floatx()).reshape(site.layout.shape((1, 1) + ratio.shape, "image"))
 
 
 def _flatten(site):
@@ -155,7 +155,9 @@ def flatten_as_it_lies(x):
 
 
 def _local_response_norm(site):
-    return LocalResponseNorm(site.node.attributes, site.layout.channel_axis, dtype="float32")(site.inputs[0])
+    return LocalResponseNorm(site.node.attributes, site.layout.channel_axis, dtype=keras.config.floatx())(
+        site.inputs[0]
+    )
 
 
 def _dropout(site):
@@ -216,8 +218,9 @@ def _convolution(site):
 
 
 def _wide(value):
-    """Losses are float32 whatever the layers before them compute in."""
-    return value if keras.backend.standardize_dtype(value.dtype) == "float32" else ops.cast(value, "float32")
+    """Losses are in the type of the weights, whatever the layers before them compute in."""
+    kept = keras.config.floatx()
+    return value if keras.backend.standardize_dtype(value.dtype) == kept else ops.cast(value, kept)
 
 
 RULES = {

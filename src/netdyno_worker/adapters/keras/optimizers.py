@@ -1,6 +1,7 @@
 """Which Keras optimizer computes what the graph asks for, and how it scales the loss under float16."""
 
 import keras
+import numpy as np
 from keras import ops
 
 from netdyno_worker.adapters.kit.adam import adam_epsilon
@@ -10,7 +11,13 @@ from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE, next_scale
 def make_optimizer(rule, scaled):
     """Keras's own; its velocity is the graph's times the learning rate, so the steps are the same."""
     kind, options = _kind_and_options(rule)
+    options = {name: _number(value) for name, value in options.items()}
     return (_scaled(kind) if scaled else kind)(learning_rate=float(rule["learning_rate"]), **options)
+
+
+def _number(value):
+    """In float64 numpy's float, which is one of Python's too: of others TensorFlow makes float32 before it casts."""
+    return np.float64(value) if keras.config.floatx() == "float64" else value
 
 
 def _kind_and_options(rule):
@@ -27,9 +34,9 @@ def _adam_class():
 
     class Adam(type(keras.optimizers.Adam())):
         def _backend_update_step(self, gradients, variables, learning_rate):
-            given = self.epsilon
-            done = ops.cast(self.iterations + 1, "float32")
-            self.epsilon = adam_epsilon(given, ops.power(ops.cast(self.beta_2, "float32"), done), ops.sqrt)
+            given, dtype = self.epsilon, keras.config.floatx()
+            done = ops.cast(self.iterations + 1, dtype)
+            self.epsilon = adam_epsilon(given, ops.power(ops.cast(self.beta_2, dtype), done), ops.sqrt)
             super(Adam, self)._backend_update_step(gradients, variables, learning_rate)
             self.epsilon = given
 

@@ -14,6 +14,7 @@ from netdyno_worker.adapters.keras.optimizers import make_optimizer
 from netdyno_worker.adapters.keras.training import LossModel, Seen, TargetModel
 from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
+from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.feed.batches import synthetic_batch
 from netdyno_worker.program import kinds
@@ -32,10 +33,21 @@ def build(job):
         raise Unsupported("tf32 is arithmetic of NVIDIA GPUs, received device '%s'" % job.device)
     engine.prepare(job)
     keras.utils.set_random_seed(job.seed)
-    keras.config.set_floatx("float32")
+    if job.precision == "float64":
+        _keep_float64()
+    kept = kept_type(job).name
+    keras.config.set_floatx(kept)
     narrow = job.precision in ("bfloat16", "float16")
-    keras.config.set_dtype_policy("mixed_" + job.precision if narrow else "float32")
+    keras.config.set_dtype_policy("mixed_" + job.precision if narrow else kept)
     return KerasTrainer(job)
+
+
+def _keep_float64():
+    """By a private table, since no setting does it: except on TensorFlow, Keras promotes float64 and float32 to
+    float32 whatever floatx is, and so computes means, losses and batch norms."""
+    from keras.src.backend.common import dtypes
+
+    dtypes.BIT64_TO_BIT32_DTYPE["float64"] = "float64"
 
 
 class KerasTrainer(Trainer):
@@ -127,7 +139,7 @@ class KerasTrainer(Trainer):
         """A copy on the device, in its layout."""
         if self._layout.reorders(kind):
             array = array.transpose(0, 2, 3, 1)
-        dtype = engine.LABEL_TYPE if array.dtype.kind == "i" else np.float32
+        dtype = engine.LABEL_TYPE if array.dtype.kind == "i" else keras.config.floatx()
         return self._engine.place(np.array(array, dtype=dtype, order="C"), kind)
 
     def _read_outputs(self):
@@ -158,7 +170,7 @@ def _chosen(placed, names):
 
 
 def _copied(array):
-    return np.array(array, dtype=np.float32, order="C")
+    return np.array(array, dtype=keras.config.floatx(), order="C")
 
 
 UNSUPPORTED = {}

@@ -43,7 +43,7 @@ def matrix(variable, rows=None):
 
 def biased_variance(variable, count):
     """A running variance of `count` values a step, of which Keras averages the biased one: see kit.statistics."""
-    factor = np.float32(unbiased_over_biased(count))
+    factor = unbiased_over_biased(count)
     return Slot(variable, lambda array: array / factor, lambda held: held * factor)
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import tensorflow
 
 from netdyno_worker.adapters.kit.windows import axes_of
+from netdyno_worker.adapters.tensorflow import composed
 from netdyno_worker.adapters.tensorflow.forms import Forms, as_image, channel_axis, flattened, laid, natural, restored
 from netdyno_worker.adapters.tensorflow.windows import Windows
-from netdyno_worker.contract import Unsupported
 from netdyno_worker.program import inputs_by_role, kinds, nodes_for, shapes
 
 tf = getattr(tensorflow.compat, "v1", tensorflow)  # the interface that versions 1 and 2 share
@@ -20,15 +20,11 @@ Abilities = namedtuple("Abilities", "pads_convolutions pads_pools groups batch_n
 # latest: {running statistic: (its value in this batch, how much that counts)}. gradients: in the parameters' order.
 Descent = namedtuple("Descent", "loss latest gradients")
 
-WITHOUT_FLOAT64 = {"batch_norm": "FusedBatchNorm", "local_response_norm": "LRN"}  # with TensorFlow's name
-
 
 class Ops(object):
     """Puts parts of one program into the current graph; values are tensors by name, ordered as `forms` says."""
 
     def __init__(self, program, abilities):
-        if abilities.kept_type == tf.float64:
-            _refuse_without_float64(program)
         self.forms = Forms(program)
         self._program = program
         self._shapes = shapes(program)
@@ -110,18 +106,12 @@ class Ops(object):
         """The normalised values, and (mean, unbiased variance) of this batch."""
         have, image = natural(node.shape, node.kind), as_image(node.shape)
         images = _turned(x, have, image)
-        y, mean, variance = self._abilities.batch_norm(images, scale, shift, node.attributes["epsilon"])
+        normalised = composed.batch_norm if x.dtype == tf.float64 else self._abilities.batch_norm
+        y, mean, variance = normalised(images, scale, shift, node.attributes["epsilon"])
         return _turned(y, image, have), (mean, variance)
 
     def _narrowed(self, value):
         return tf.cast(value, self._abilities.product_type)
-
-
-def _refuse_without_float64(program):
-    for node in program.nodes:
-        if node.op in WITHOUT_FLOAT64:
-            names = tensorflow.__version__, WITHOUT_FLOAT64[node.op], node.op, node.name
-            raise Unsupported("TensorFlow %s has no float64 kernel of %s, used for %s (node '%s')" % names)
 
 
 def _turned(value, have, want):
@@ -155,6 +145,8 @@ def _alike(values):
 
 def _local_response_norm(node, x):
     size, alpha, beta, k = (node.attributes[key] for key in ("size", "alpha", "beta", "k"))
+    if x.dtype == tf.float64:
+        return composed.local_response_norm(x, size, k, alpha / float(size), beta)
     y = tf.nn.local_response_normalization(_widened(x), size // 2, k, alpha / float(size), beta)
     return tf.cast(y, x.dtype)
 
