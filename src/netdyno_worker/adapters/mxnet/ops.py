@@ -6,14 +6,15 @@ import mxnet as mx
 import numpy as np
 
 from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding
-from netdyno_worker.program import shapes
+from netdyno_worker.contract import Unsupported
+from netdyno_worker.program import inputs_by_role, shapes
 
 # values: {name of an input, parameter or node: Symbol}; constants: {variable's name: array} that they use besides.
 Symbols = namedtuple("Symbols", "values constants")
 
 # What an op's rule may ask: its node, the symbols of its inputs, the shape of every value, the axes of its windows if
-# it has any, where constants go, and whether the inputs are in bfloat16.
-_Site = namedtuple("_Site", "node inputs shapes axes constants narrow")
+# it has any, where constants go, and whether the inputs are in bfloat16 or in float64.
+_Site = namedtuple("_Site", "node inputs shapes axes constants narrow wide")
 
 # Padding of a max pool that its op cannot do itself; an op's attributes are texts, and not all versions read "-inf".
 _LOWEST = float(np.finfo(np.float32).min)
@@ -32,12 +33,13 @@ _PRODUCTS = ("convolution", "linear")
 _PASSING = ("relu", "flatten")  # MKL-DNN computes these in bfloat16 as well
 
 
-def translate(program, narrow):
+def translate(program, precision):
     """A symbol for every value; losses have one element, because a symbol of no dimension does not exist.
 
-    With `narrow`, convolutions and products are in bfloat16, and so is what comes from them until an op needs more.
+    In bfloat16 are only convolutions and products, and what comes from them until an op needs more.
     """
     known, constants = shapes(program), {}
+    narrow, wide = precision == "bfloat16", precision == "float64"
     values = {value.name: mx.sym.Variable(value.name) for value in program.inputs + program.parameters}
     narrowed = set()
     for node in program.nodes:
@@ -45,10 +47,21 @@ def translate(program, narrow):
             narrowed.add(node.name)
         inputs = [_as_type(values[name], name in narrowed, node.name in narrowed) for name in node.inputs]
         axes = axes_of(node, known) if "strides" in node.attributes else ()
-        values[node.name] = _RULES[node.op](_Site(node, inputs, known, axes, constants, node.name in narrowed))
+        site = _Site(node, inputs, known, axes, constants, node.name in narrowed, wide)
+        values[node.name] = _RULES[node.op](site)
     for name in narrowed.intersection(program.outputs):
         values[name] = _as_type(values[name], True, False)
     return Symbols(values, constants)
+
+
+def latest_shares(program):
+    """{running statistic: how much that of a new batch counts}."""
+    return {
+        name: node.attributes["momentum"]
+        for node in program.nodes
+        for role, name in inputs_by_role(program, node)
+        if role in (program.facts[node.op].state or ())
+    }
 
 
 def _as_type(value, is_narrow, wanted_narrow):
@@ -103,7 +116,7 @@ def _mean_pool(site):
     share = inside_shares(site.axes)
     if (share == 1).all():
         return mean
-    return mx.sym.broadcast_div(mean, _constant(site, share.astype(np.float32)[None, None]))
+    return mx.sym.broadcast_div(mean, _constant(site, share[None, None]))
 
 
 def _pool(site, x, **options):
@@ -123,9 +136,16 @@ def _native_pool(site):
 
 def _padded(site, value):
     """The op does not support bfloat16."""
+    if _OLD and site.wide:
+        _refuse_float64(site, "Pad")
     sides = (0, 0, 0, 0) + tuple(site.node.attributes["padding"])
     x = _as_type(site.inputs[0], site.narrow, False)
     return _as_type(mx.sym.Pad(x, mode="constant", pad_width=sides, constant_value=value), False, site.narrow)
+
+
+def _refuse_float64(site, kernel):
+    names = mx.__version__, kernel, site.node.op, site.node.name
+    raise Unsupported("MXNet %s has no float64 kernel of %s, used for %s (node '%s')" % names)
 
 
 def _constant(site, array):
@@ -140,10 +160,11 @@ def _global_mean_pool(site):
 
 
 def _batch_norm(site):
-    """MXNet's momentum is the share that is kept."""
+    """MXNet's momentum is the share that is kept. It is a float32: in float64 nothing is kept, see latest_shares."""
     epsilon, momentum = site.node.attributes["epsilon"], site.node.attributes["momentum"]
     axis = 1 - len(site.node.shape) if _OLD else 1
-    options = {"eps": epsilon, "momentum": 1.0 - momentum, "fix_gamma": False, "axis": axis}
+    kept = 0.0 if site.wide else 1.0 - momentum
+    options = {"eps": epsilon, "momentum": kept, "fix_gamma": False, "axis": axis}
     return mx.sym.BatchNorm(*site.inputs, name=site.node.name, **options)
 
 
@@ -151,6 +172,8 @@ def _local_response_norm(site):
     size, alpha, beta, k = (site.node.attributes[key] for key in ("size", "alpha", "beta", "k"))
     if _OLD:
         return site.inputs[0] * _near_squares(site) ** -beta
+    if site.wide:
+        _refuse_float64(site, "LRN")
     return mx.sym.LRN(site.inputs[0], nsize=size, alpha=alpha, beta=beta, knorm=k, name=site.node.name)
 
 
@@ -180,6 +203,8 @@ def _concat(site):
 
 
 def _cross_entropy(site):
+    if _OLD and site.wide:
+        _refuse_float64(site, "log_softmax")  # it takes the logarithm of a float32
     logits, labels = site.inputs
     return -mx.sym.mean(mx.sym.pick(mx.sym.log_softmax(logits), labels, axis=1))
 
@@ -200,8 +225,16 @@ def _gaussian_kl(site):
 
 
 def _bernoulli(site):
-    drawn = mx.sym.random.uniform(0.0, 1.0, shape=site.node.shape)
+    drawn = mx.sym.random.uniform(0.0, 1.0, shape=site.node.shape, dtype=_drawn_type(site))
     return drawn < mx.sym.BlockGrad(site.inputs[0])
+
+
+def _normal(site):
+    return mx.sym.random.normal(0.0, 1.0, shape=site.node.attributes["shape"], dtype=_drawn_type(site))
+
+
+def _drawn_type(site):
+    return "float64" if site.wide else "float32"
 
 
 _RULES = {
@@ -228,7 +261,7 @@ _RULES = {
     "gaussian_kl": _gaussian_kl,
     "stop_gradient": lambda site: mx.sym.BlockGrad(site.inputs[0], name=site.node.name),
     "bernoulli": _bernoulli,
-    "normal": lambda site: mx.sym.random.normal(0.0, 1.0, shape=site.node.attributes["shape"]),
+    "normal": _normal,
 }
 
 FUSED = {"local_response_norm", "global_mean_pool"}
