@@ -56,7 +56,7 @@ def _mean_pool(site):
     if find_rounding(site.axes, (False,)) is not None:
         x, pad = site.inputs[0], near_padding(site.axes)
     constant = "c%d" % len(site.constants)
-    site.constants[constant] = (1.0 / inside_shares(site.axes)).astype(np.float32)[None, None]
+    site.constants[constant] = 1.0 / inside_shares(site.axes)[None, None]
     return "F.average_pooling_2d(%s, %r, %r, %r) * %s" % (x, kernel, strides, pad, constant)
 
 
@@ -93,14 +93,14 @@ def _gaussian_kl(site):
 
 
 def _bernoulli(site):
-    return "as_variable((xp.random.uniform(size=%r) < xp.asarray(%s.array)).astype('f'))" % (
+    return "as_variable((xp.random.uniform(size=%r) < xp.asarray(%s.array)).astype(dtype))" % (
         site.shapes[0],
         site.inputs[0],
     )
 
 
 def _normal(site):
-    return "as_variable(xp.random.standard_normal(%r).astype('f'))" % (site.node.attributes["shape"],)
+    return "as_variable(xp.random.standard_normal(%r).astype(dtype))" % (site.node.attributes["shape"],)
 
 
 def _form(text):

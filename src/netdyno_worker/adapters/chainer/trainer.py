@@ -14,6 +14,7 @@ from netdyno_worker.adapters.chainer.batch_norm import batch_norm_for
 from netdyno_worker.adapters.chainer.ops import write_source
 from netdyno_worker.adapters.chainer.optimizers import Optimizer
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
+from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.adapters.kit.source import execute
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.program import layer_places
@@ -30,7 +31,7 @@ def versions():
 
 def build(job):
     _refuse(job)
-    device = _device(job.device)
+    device = _device(job)
     device.use()
     device.xp.random.seed(job.seed % 2**32)
     chainer.global_config.use_ideep = "auto"
@@ -45,6 +46,7 @@ class ChainerTrainer(Trainer):
     def __init__(self, job, device):
         self._program = job.program
         self._device = device
+        self._dtype = kept_type(job)
         self._state = {p.name for p in job.program.parameters if not p.trainable}
         self._images = {i.name for i in job.program.inputs if i.kind == "image"}
         self._loose = _loose(job.program)
@@ -55,7 +57,7 @@ class ChainerTrainer(Trainer):
 
     def feed(self, batch):
         for name, array in batch.items():
-            kind = np.int32 if array.dtype.kind == "i" else np.float32
+            kind = np.int32 if array.dtype.kind == "i" else self._dtype
             self._values[name] = self._constant(name, np.array(array, dtype=kind))
         for update in self._updates:
             update.bind(self._values)
@@ -93,11 +95,13 @@ class ChainerTrainer(Trainer):
         namespace = {
             "F": functions,
             "xp": self._device.xp,
+            "dtype": self._dtype,
             "as_variable": chainer.as_variable,
             "batch_norm": self._batch_norm,
         }
         source = write_source(self._program, targets)
         for name, array in source.constants.items():
+            array = array.astype(self._dtype)
             namespace[name] = array if self._device.xp is np else self._device.send(array)
         return execute(source.text, namespace), source.leaves
 
@@ -109,7 +113,7 @@ class ChainerTrainer(Trainer):
 
     def _parameter(self, parameter, initial):
         """Running statistics stay plain arrays, which batch normalisation changes in place."""
-        array = np.array(initial(parameter.name))
+        array = np.array(initial(parameter.name), dtype=self._dtype)
         if not parameter.trainable:
             return array if self._device.xp is np else self._device.send(array)
         value = chainer.Parameter(array)
@@ -136,7 +140,7 @@ class ChainerTrainer(Trainer):
         found = {}
         for update in self._updates:
             for name, value in update.gradients(self._with_copied_state()).items():
-                whole = np.zeros(self._values[name].shape, np.float32) if value is None else self._array(value)
+                whole = np.zeros(self._values[name].shape, self._dtype) if value is None else self._array(value)
                 found[update.name + "/" + name] = whole
         return found
 
@@ -191,7 +195,7 @@ class _Update(object):
 def _refuse(job):
     if job.execution != "eager":
         raise Unsupported("Chainer runs op by op; it has nothing that compiles")
-    if job.precision != "float32":
+    if job.precision not in ("float32", "float64"):
         raise Unsupported("this adapter trains Chainer in float32: iDeep has no convolution in '%s'" % job.precision)
     if job.device == "cuda" and not cuda.available:
         raise Unsupported("Chainer reaches a GPU through CuPy, which finds none here")
@@ -207,10 +211,12 @@ def _loose(program):
     }
 
 
-def _device(name):
-    if name == "cuda":
+def _device(job):
+    """iDeep computes in float32 alone."""
+    if job.device == "cuda":
         return chainer.get_device("@cupy:0")
-    return chainer.get_device("@intel64" if intel64.is_ideep_available() else "@numpy")
+    has_ideep = job.precision == "float32" and intel64.is_ideep_available()
+    return chainer.get_device("@intel64" if has_ideep else "@numpy")
 
 
 UNSUPPORTED = {}
