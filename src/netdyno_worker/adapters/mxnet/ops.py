@@ -6,7 +6,6 @@ import mxnet as mx
 import numpy as np
 
 from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding
-from netdyno_worker.contract import Unsupported
 from netdyno_worker.program import inputs_by_role, shapes
 
 # values: {name of an input, parameter or node: Symbol}; constants: {variable's name: array} that they use besides.
@@ -135,17 +134,28 @@ def _native_pool(site):
 
 
 def _padded(site, value):
-    """The op does not support bfloat16."""
+    """The op does not support bfloat16, and before 1.3 not float64."""
     if _OLD and site.wide:
-        _refuse_float64(site, "Pad")
+        return _joined_padding(site, value)
     sides = (0, 0, 0, 0) + tuple(site.node.attributes["padding"])
     x = _as_type(site.inputs[0], site.narrow, False)
     return _as_type(mx.sym.Pad(x, mode="constant", pad_width=sides, constant_value=value), False, site.narrow)
 
 
-def _refuse_float64(site, kernel):
-    names = mx.__version__, kernel, site.node.op, site.node.name
-    raise Unsupported("MXNet %s has no float64 kernel of %s, used for %s (node '%s')" % names)
+def _joined_padding(site, value):
+    """Another kernel than that of float32, whose own proof covers it."""
+    x, shape, sides = site.inputs[0], list(site.shapes[site.node.inputs[0]]), site.node.attributes["padding"]
+    for axis, near, far in ((2, sides[0], sides[1]), (3, sides[2], sides[3])):
+        parts = [_full(shape, axis, near, value), x, _full(shape, axis, far, value)]
+        x = mx.sym.Concat(*[part for part in parts if part is not None], dim=axis)
+        shape[axis] += near + far
+    return x
+
+
+def _full(shape, axis, size, value):
+    if not size:
+        return None
+    return mx.sym.full(tuple(shape[:axis]) + (size,) + tuple(shape[axis + 1 :]), value, dtype="float64")
 
 
 def _constant(site, array):
@@ -170,10 +180,8 @@ def _batch_norm(site):
 
 def _local_response_norm(site):
     size, alpha, beta, k = (site.node.attributes[key] for key in ("size", "alpha", "beta", "k"))
-    if _OLD:
+    if _OLD or site.wide:  # LRN has no float64 kernel; float32's own proof covers the one that is measured
         return site.inputs[0] * _near_squares(site) ** -beta
-    if site.wide:
-        _refuse_float64(site, "LRN")
     return mx.sym.LRN(site.inputs[0], nsize=size, alpha=alpha, beta=beta, knorm=k, name=site.node.name)
 
 
@@ -203,10 +211,16 @@ def _concat(site):
 
 
 def _cross_entropy(site):
-    if _OLD and site.wide:
-        _refuse_float64(site, "log_softmax")  # it takes the logarithm of a float32
     logits, labels = site.inputs
-    return -mx.sym.mean(mx.sym.pick(mx.sym.log_softmax(logits), labels, axis=1))
+    return -mx.sym.mean(mx.sym.pick(_log_softmax(site, logits), labels, axis=1))
+
+
+def _log_softmax(site, logits):
+    """Before 1.3 the op takes the logarithm of a float32; float32's own proof covers it."""
+    if not (_OLD and site.wide):
+        return mx.sym.log_softmax(logits)
+    below = mx.sym.broadcast_sub(logits, mx.sym.BlockGrad(mx.sym.max(logits, axis=1, keepdims=True)))
+    return mx.sym.broadcast_sub(below, mx.sym.log(mx.sym.sum(mx.sym.exp(below), axis=1, keepdims=True)))
 
 
 def _squared_error(site):
