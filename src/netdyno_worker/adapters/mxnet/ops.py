@@ -1,6 +1,6 @@
 """Which MXNet symbol computes each value of a program."""
 
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 import mxnet as mx
 import numpy as np
@@ -12,8 +12,8 @@ from netdyno_worker.program import inputs_by_role, shapes
 Symbols = namedtuple("Symbols", "values constants")
 
 # What an op's rule may ask: its node, the symbols of its inputs, the shape of every value, the axes of its windows if
-# it has any, where constants go, and whether the inputs are in bfloat16 or in float64.
-_Site = namedtuple("_Site", "node inputs shapes axes constants narrow wide")
+# it has any, where constants go, whether the inputs are in bfloat16 or in float64, and the values with several uses.
+_Site = namedtuple("_Site", "node inputs shapes axes constants narrow wide shared")
 
 # Padding of a max pool that its op cannot do itself; an op's attributes are texts, and not all versions read "-inf".
 _LOWEST = float(np.finfo(np.float32).min)
@@ -22,7 +22,8 @@ _LOWEST = float(np.finfo(np.float32).min)
 #   may be overwritten by then;
 # - MKL-DNN's batch norm, in some channels, with more than one thread;
 # - MKL-DNN's response normalisation of most layouts;
-# - MKL-DNN's concat of parts that do not fill its blocks of 16 channels; it may even crash.
+# - MKL-DNN's concat of parts that do not fill its blocks of 16 channels; it may even crash. If a part has other uses,
+#   adding up its gradients in different layouts fails (`outputs[i].IsDefaultData()`).
 # An axis that is counted from the end keeps an op from MKL-DNN.
 _OLD = "count_include_pad" not in (mx.sym.Pooling.__doc__ or "")
 _BLOCK = 16
@@ -41,12 +42,14 @@ def translate(program, precision):
     narrow, wide = precision == "bfloat16", precision == "float64"
     values = {value.name: mx.sym.Variable(value.name) for value in program.inputs + program.parameters}
     narrowed = set()
+    uses = Counter(name for node in program.nodes for name in node.inputs)
+    shared = {name for name, count in uses.items() if count > 1}
     for node in program.nodes:
         if narrow and (node.op in _PRODUCTS or (node.op in _PASSING and node.inputs[0] in narrowed)):
             narrowed.add(node.name)
         inputs = [_as_type(values[name], name in narrowed, node.name in narrowed) for name in node.inputs]
         axes = axes_of(node, known) if "strides" in node.attributes else ()
-        site = _Site(node, inputs, known, axes, constants, node.name in narrowed, wide)
+        site = _Site(node, inputs, known, axes, constants, node.name in narrowed, wide, shared)
         values[node.name] = _RULES[node.op](site)
     for name in narrowed.intersection(program.outputs):
         values[name] = _as_type(values[name], True, False)
@@ -206,7 +209,8 @@ def _dropout(site):
 
 def _concat(site):
     whole = all(site.shapes[name][1] % _BLOCK == 0 for name in site.node.inputs)
-    axis = 1 if whole or not _OLD else 1 - len(site.node.shape)
+    alone = not site.shared.intersection(site.node.inputs)
+    axis = 1 if (whole and alone) or not _OLD else 1 - len(site.node.shape)
     return mx.sym.Concat(*site.inputs, dim=axis, name=site.node.name)
 
 
