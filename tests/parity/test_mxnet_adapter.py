@@ -55,10 +55,33 @@ def _branches():
     return sketch.wire("y")
 
 
-@pytest.fixture(scope="module")
-def odd_cases(prover, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("mxnet")
-    wires = {"behind a stop": _behind_a_stop(), "branches": _branches()}
+def _dense(layers, growth):
+    """Every layer takes all before it: a value has many uses, as a part of concats and under a batch norm."""
+    sketch = Sketch()
+    sketch.input("image", [2, 3, 8, 8])
+    sketch.input("labels", [2], 0, 5, "integers")
+    stem, shape = sketch.parameter("stem.weight", [growth, 3, 3, 3], -0.3, 0.3), [2, growth, 8, 8]
+    sketch.node("stem", "convolution", ["image", stem], shape, **dict(EDGE, padding=[1, 1, 1, 1]))
+    values = ["stem"]
+    for number in range(layers):
+        name, channels = f"layer{number}", growth * len(values)
+        joined = sketch.node(f"{name}.all", "concat", values, [2, channels, 8, 8]) if number else "stem"
+        norm = [joined, *sketch.state(f"{name}.norm", channels)]
+        sketch.node(f"{name}.norm", "batch_norm", norm, [2, channels, 8, 8], epsilon=1e-3, momentum=0.1)
+        sketch.node(f"{name}.relu", "relu", [f"{name}.norm"], [2, channels, 8, 8])
+        weight = sketch.parameter(f"{name}.weight", [growth, channels, 1, 1], -0.2, 0.2)
+        values.append(sketch.node(name, "convolution", [f"{name}.relu", weight], shape, **EDGE))
+    features = growth * len(values)
+    sketch.node("both", "concat", values, [2, features, 8, 8])
+    sketch.node("mean", "global_mean_pool", ["both"], [2, features])
+    sketch.parameter("head.weight", [5, features])
+    sketch.node("y", "linear", ["mean", "head.weight"], [2, 5])
+    sketch.node("loss", "softmax_cross_entropy", ["y", "labels"], [])
+    sketch.update("loss", MOMENTUM)
+    return sketch.wire("y")
+
+
+def _computed(prover, folder, wires):
     cases = [
         ProofCase(name=name, programme=from_wire(wire), arrays=folder / f"{number}.npz")
         for number, (name, wire) in enumerate(wires.items())
@@ -67,7 +90,19 @@ def odd_cases(prover, tmp_path_factory):
     return cases
 
 
+@pytest.fixture(scope="module")
+def odd_cases(prover, tmp_path_factory):
+    wires = {"behind a stop": _behind_a_stop(), "branches": _branches()}
+    return _computed(prover, tmp_path_factory.mktemp("mxnet"), wires)
+
+
 @pytest.mark.parametrize("name", ["mxnet-1.2", "mxnet-1.9"])
 def test_mxnet_computes_what_the_graph_means_where_its_own_way_differs(prover, odd_cases, name):
     proofs = prover.prove(odd_cases, candidate_for(find_spec(name), "compiled"))
+    assert [proof.passed for proof in proofs] == [True, True], [(proof.reason, proof.worst) for proof in proofs]
+
+
+def test_mxnet_adds_up_the_gradients_of_a_value_with_many_uses(prover, tmp_path):
+    wires = {"whole blocks": _dense(layers=4, growth=16), "ten uses": _dense(layers=9, growth=12)}
+    proofs = prover.prove(_computed(prover, tmp_path, wires), candidate_for(find_spec("mxnet-1.2"), "compiled"))
     assert [proof.passed for proof in proofs] == [True, True], [(proof.reason, proof.worst) for proof in proofs]

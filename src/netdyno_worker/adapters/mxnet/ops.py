@@ -1,19 +1,19 @@
 """Which MXNet symbol computes each value of a program."""
 
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 import mxnet as mx
 import numpy as np
 
 from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding
-from netdyno_worker.program import shapes
+from netdyno_worker.program import inputs_by_role, shapes
 
 # values: {name of an input, parameter or node: Symbol}; constants: {variable's name: array} that they use besides.
 Symbols = namedtuple("Symbols", "values constants")
 
 # What an op's rule may ask: its node, the symbols of its inputs, the shape of every value, the axes of its windows if
-# it has any, where constants go, and whether the inputs are in bfloat16.
-_Site = namedtuple("_Site", "node inputs shapes axes constants narrow")
+# it has any, where constants go, whether the inputs are in bfloat16 or in float64, and the values with several uses.
+_Site = namedtuple("_Site", "node inputs shapes axes constants narrow wide shared")
 
 # Padding of a max pool that its op cannot do itself; an op's attributes are texts, and not all versions read "-inf".
 _LOWEST = float(np.finfo(np.float32).min)
@@ -22,7 +22,8 @@ _LOWEST = float(np.finfo(np.float32).min)
 #   may be overwritten by then;
 # - MKL-DNN's batch norm, in some channels, with more than one thread;
 # - MKL-DNN's response normalisation of most layouts;
-# - MKL-DNN's concat of parts that do not fill its blocks of 16 channels; it may even crash.
+# - MKL-DNN's concat of parts that do not fill its blocks of 16 channels; it may even crash. If a part has other uses,
+#   adding up its gradients in different layouts fails (`outputs[i].IsDefaultData()`).
 # An axis that is counted from the end keeps an op from MKL-DNN.
 _OLD = "count_include_pad" not in (mx.sym.Pooling.__doc__ or "")
 _BLOCK = 16
@@ -32,23 +33,37 @@ _PRODUCTS = ("convolution", "linear")
 _PASSING = ("relu", "flatten")  # MKL-DNN computes these in bfloat16 as well
 
 
-def translate(program, narrow):
+def translate(program, precision):
     """A symbol for every value; losses have one element, because a symbol of no dimension does not exist.
 
-    With `narrow`, convolutions and products are in bfloat16, and so is what comes from them until an op needs more.
+    In bfloat16 are only convolutions and products, and what comes from them until an op needs more.
     """
     known, constants = shapes(program), {}
+    narrow, wide = precision == "bfloat16", precision == "float64"
     values = {value.name: mx.sym.Variable(value.name) for value in program.inputs + program.parameters}
     narrowed = set()
+    uses = Counter(name for node in program.nodes for name in node.inputs)
+    shared = {name for name, count in uses.items() if count > 1}
     for node in program.nodes:
         if narrow and (node.op in _PRODUCTS or (node.op in _PASSING and node.inputs[0] in narrowed)):
             narrowed.add(node.name)
         inputs = [_as_type(values[name], name in narrowed, node.name in narrowed) for name in node.inputs]
         axes = axes_of(node, known) if "strides" in node.attributes else ()
-        values[node.name] = _RULES[node.op](_Site(node, inputs, known, axes, constants, node.name in narrowed))
+        site = _Site(node, inputs, known, axes, constants, node.name in narrowed, wide, shared)
+        values[node.name] = _RULES[node.op](site)
     for name in narrowed.intersection(program.outputs):
         values[name] = _as_type(values[name], True, False)
     return Symbols(values, constants)
+
+
+def latest_shares(program):
+    """{running statistic: how much that of a new batch counts}."""
+    return {
+        name: node.attributes["momentum"]
+        for node in program.nodes
+        for role, name in inputs_by_role(program, node)
+        if role in (program.facts[node.op].state or ())
+    }
 
 
 def _as_type(value, is_narrow, wanted_narrow):
@@ -103,7 +118,7 @@ def _mean_pool(site):
     share = inside_shares(site.axes)
     if (share == 1).all():
         return mean
-    return mx.sym.broadcast_div(mean, _constant(site, share.astype(np.float32)[None, None]))
+    return mx.sym.broadcast_div(mean, _constant(site, share[None, None]))
 
 
 def _pool(site, x, **options):
@@ -122,10 +137,28 @@ def _native_pool(site):
 
 
 def _padded(site, value):
-    """The op does not support bfloat16."""
+    """The op does not support bfloat16, and before 1.3 not float64."""
+    if _OLD and site.wide:
+        return _joined_padding(site, value)
     sides = (0, 0, 0, 0) + tuple(site.node.attributes["padding"])
     x = _as_type(site.inputs[0], site.narrow, False)
     return _as_type(mx.sym.Pad(x, mode="constant", pad_width=sides, constant_value=value), False, site.narrow)
+
+
+def _joined_padding(site, value):
+    """Another kernel than that of float32, whose own proof covers it."""
+    x, shape, sides = site.inputs[0], list(site.shapes[site.node.inputs[0]]), site.node.attributes["padding"]
+    for axis, near, far in ((2, sides[0], sides[1]), (3, sides[2], sides[3])):
+        parts = [_full(shape, axis, near, value), x, _full(shape, axis, far, value)]
+        x = mx.sym.Concat(*[part for part in parts if part is not None], dim=axis)
+        shape[axis] += near + far
+    return x
+
+
+def _full(shape, axis, size, value):
+    if not size:
+        return None
+    return mx.sym.full(tuple(shape[:axis]) + (size,) + tuple(shape[axis + 1 :]), value, dtype="float64")
 
 
 def _constant(site, array):
@@ -140,16 +173,17 @@ def _global_mean_pool(site):
 
 
 def _batch_norm(site):
-    """MXNet's momentum is the share that is kept."""
+    """MXNet's momentum is the share that is kept. It is a float32: in float64 nothing is kept, see latest_shares."""
     epsilon, momentum = site.node.attributes["epsilon"], site.node.attributes["momentum"]
     axis = 1 - len(site.node.shape) if _OLD else 1
-    options = {"eps": epsilon, "momentum": 1.0 - momentum, "fix_gamma": False, "axis": axis}
+    kept = 0.0 if site.wide else 1.0 - momentum
+    options = {"eps": epsilon, "momentum": kept, "fix_gamma": False, "axis": axis}
     return mx.sym.BatchNorm(*site.inputs, name=site.node.name, **options)
 
 
 def _local_response_norm(site):
     size, alpha, beta, k = (site.node.attributes[key] for key in ("size", "alpha", "beta", "k"))
-    if _OLD:
+    if _OLD or site.wide:  # LRN has no float64 kernel; float32's own proof covers the one that is measured
         return site.inputs[0] * _near_squares(site) ** -beta
     return mx.sym.LRN(site.inputs[0], nsize=size, alpha=alpha, beta=beta, knorm=k, name=site.node.name)
 
@@ -175,13 +209,22 @@ def _dropout(site):
 
 def _concat(site):
     whole = all(site.shapes[name][1] % _BLOCK == 0 for name in site.node.inputs)
-    axis = 1 if whole or not _OLD else 1 - len(site.node.shape)
+    alone = not site.shared.intersection(site.node.inputs)
+    axis = 1 if (whole and alone) or not _OLD else 1 - len(site.node.shape)
     return mx.sym.Concat(*site.inputs, dim=axis, name=site.node.name)
 
 
 def _cross_entropy(site):
     logits, labels = site.inputs
-    return -mx.sym.mean(mx.sym.pick(mx.sym.log_softmax(logits), labels, axis=1))
+    return -mx.sym.mean(mx.sym.pick(_log_softmax(site, logits), labels, axis=1))
+
+
+def _log_softmax(site, logits):
+    """Before 1.3 the op takes the logarithm of a float32; float32's own proof covers it."""
+    if not (_OLD and site.wide):
+        return mx.sym.log_softmax(logits)
+    below = mx.sym.broadcast_sub(logits, mx.sym.BlockGrad(mx.sym.max(logits, axis=1, keepdims=True)))
+    return mx.sym.broadcast_sub(below, mx.sym.log(mx.sym.sum(mx.sym.exp(below), axis=1, keepdims=True)))
 
 
 def _squared_error(site):
@@ -200,8 +243,16 @@ def _gaussian_kl(site):
 
 
 def _bernoulli(site):
-    drawn = mx.sym.random.uniform(0.0, 1.0, shape=site.node.shape)
+    drawn = mx.sym.random.uniform(0.0, 1.0, shape=site.node.shape, dtype=_drawn_type(site))
     return drawn < mx.sym.BlockGrad(site.inputs[0])
+
+
+def _normal(site):
+    return mx.sym.random.normal(0.0, 1.0, shape=site.node.attributes["shape"], dtype=_drawn_type(site))
+
+
+def _drawn_type(site):
+    return "float64" if site.wide else "float32"
 
 
 _RULES = {
@@ -228,7 +279,7 @@ _RULES = {
     "gaussian_kl": _gaussian_kl,
     "stop_gradient": lambda site: mx.sym.BlockGrad(site.inputs[0], name=site.node.name),
     "bernoulli": _bernoulli,
-    "normal": lambda site: mx.sym.random.normal(0.0, 1.0, shape=site.node.attributes["shape"]),
+    "normal": _normal,
 }
 
 FUSED = {"local_response_norm", "global_mean_pool"}

@@ -15,6 +15,12 @@ def optimizer(rule, weights, gradients):
     return _RULES[rule["kind"]](rule, weights, gradients)
 
 
+def exact_optimizer(rule, weights, gradients):
+    """The same for float64, with several ops: a fused one takes rates as float32."""
+    moments = [_zeros(weights) for _ in range(_MOMENTS[rule["kind"]])]
+    return _Exact(rule, list(zip(weights, gradients, *moments)))
+
+
 def _sgd(rule, weights, gradients):
     if hasattr(mx.nd, "multi_sgd_update"):
         calls = _together(mx.nd.multi_sgd_update, rule, [weights, gradients], {})
@@ -62,6 +68,35 @@ class _Adam(object):
             call(lr=rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
 
 
+class _Exact(object):
+    """`rows` have a weight, its gradient and its moments."""
+
+    def __init__(self, rule, rows):
+        self._rule = rule
+        self._rows = rows
+        self._count = 0
+
+    def __call__(self):
+        self._count += 1
+        for weight, gradient, *moments in self._rows:
+            weight -= getattr(self, "_" + self._rule["kind"])(gradient, *moments)
+
+    def _sgd(self, gradient):
+        return gradient * self._rule["learning_rate"]
+
+    def _momentum(self, gradient, velocity):
+        velocity[:] = velocity * self._rule["momentum"] + gradient
+        return velocity * self._rule["learning_rate"]
+
+    def _adam(self, gradient, first, second):
+        powers = []
+        for name, moment, value in (("beta1", first, gradient), ("beta2", second, mx.nd.square(gradient))):
+            moment[:] = moment * self._rule[name] + value * (1.0 - self._rule[name])
+            powers.append(self._rule[name] ** self._count)
+        rate = adam_rate(self._rule["learning_rate"], *powers)
+        return rate * first / (mx.nd.sqrt(second) + adam_epsilon(self._rule["epsilon"], powers[1]))
+
+
 def _together(op, rule, columns, options):
     """Calls of an op that updates several parameters; `columns` are weights, gradients and what else it wants."""
     calls = []
@@ -80,7 +115,8 @@ def _make(calls):
 
 
 def _zeros(arrays):
-    return [mx.nd.zeros(array.shape, ctx=array.context) for array in arrays]
+    return [mx.nd.zeros(array.shape, ctx=array.context, dtype=array.dtype) for array in arrays]
 
 
 _RULES = {"sgd": _sgd, "momentum": _momentum, "adam": _adam}
+_MOMENTS = {"sgd": 0, "momentum": 1, "adam": 2}

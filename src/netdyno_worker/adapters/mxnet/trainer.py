@@ -10,9 +10,10 @@ import mxnet as mx
 import numpy as np
 
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
+from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.adapters.kit.statistics import variance_factors
-from netdyno_worker.adapters.mxnet.ops import translate
-from netdyno_worker.adapters.mxnet.optimizers import optimizer
+from netdyno_worker.adapters.mxnet.ops import latest_shares, translate
+from netdyno_worker.adapters.mxnet.optimizers import exact_optimizer, optimizer
 from netdyno_worker.adapters.mxnet.pipeline import RecordPipeline
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.program import inputs_by_role, nodes_for
@@ -37,12 +38,13 @@ class MxnetTrainer(Trainer):
     def __init__(self, job, context):
         self._program = job.program
         self._precision = job.precision
-        self._symbols = translate(job.program, job.precision == "bfloat16")
+        self._kept_type = kept_type(job)
+        self._symbols = translate(job.program, job.precision)
         self._variance_factors = variance_factors(job.program)
-        self._arrays = _Arrays(context)
+        self._arrays = _Arrays(context, self._kept_type)
         for parameter in job.program.parameters:
-            value = job.initial(parameter.name) / self._variance_factors.get(parameter.name, 1.0)
-            self._arrays.add(parameter.name, value)
+            value = job.initial(parameter.name).astype(self._kept_type)
+            self._arrays.add(parameter.name, value / self._variance_factors.get(parameter.name, 1.0))
         for source in job.program.inputs:
             self._arrays.add(source.name, np.zeros(source.shape))
         for name, value in self._symbols.constants.items():
@@ -52,7 +54,7 @@ class MxnetTrainer(Trainer):
 
     def feed(self, batch):
         for name, array in batch.items():
-            self._arrays[name][:] = np.asarray(array, dtype=np.float32)
+            self._arrays[name][:] = np.asarray(array, dtype=self._kept_type)
 
     def step(self):
         for update in self._updates:
@@ -72,7 +74,7 @@ class MxnetTrainer(Trainer):
             "layout": "nchw",
             "products": self._precision,
             "engine": os.environ.get("MXNET_ENGINE_TYPE", "default"),
-            "optimizer": ", ".join("%s (fused)" % update.kind for update in self._updates),
+            "optimizer": ", ".join(update.optimizer for update in self._updates),
         }
 
     def _update(self, update):
@@ -82,7 +84,8 @@ class MxnetTrainer(Trainer):
         # A gradient of 0 through them, requested for their shifts, makes their backward pass run.
         heads += [mx.sym.MakeLoss(values[node.name], grad_scale=0.0) for node in idle]
         shifts = [dict(inputs_by_role(self._program, node))["shift"] for node in idle]
-        return _Update(update, mx.sym.Group(heads), shifts, self._arrays)
+        shares = latest_shares(self._program) if self._precision == "float64" else None
+        return _Update(update, mx.sym.Group(heads), shifts, self._arrays, shares)
 
     def _read_outputs(self):
         names = self._program.outputs
@@ -105,7 +108,8 @@ class MxnetTrainer(Trainer):
     def _read_parameters(self):
         factors = self._variance_factors
         names = [parameter.name for parameter in self._program.parameters]
-        return {name: self._arrays[name].asnumpy() * np.float32(factors.get(name, 1.0)) for name in names}
+        number = self._kept_type.type
+        return {name: self._arrays[name].asnumpy() * number(factors.get(name, 1.0)) for name in names}
 
     def _shaped(self, arrays):
         """A loss has one element here and no dimension in the graph."""
@@ -132,24 +136,34 @@ def _unmoved(program, update):
 class _Update(object):
     """Minimises one loss over its own parameters; no gradient is requested for the others."""
 
-    def __init__(self, update, symbol, also, arrays):
-        """The loss is the first output of `symbol`; gradients of the parameters `also` are requested but not used."""
+    def __init__(self, update, symbol, also, arrays, shares):
+        """The loss is the first output of `symbol`; gradients of the parameters `also` are requested but not used.
+
+        `shares`, given in float64, are how much the latest statistics count: ops round that number to float32.
+        """
         self.name = update.name
-        self.kind = update.optimizer["kind"]
+        self.optimizer = "%s (%s)" % (update.optimizer["kind"], "fused" if shares is None else "plain ops")
         self._arrays = arrays
         self._parameters = update.parameters
         self._symbol = symbol
         used = set(symbol.list_arguments())
         self._trained = [name for name in update.parameters if name in used]
         self._requested = self._trained + also
-        self._executor = arrays.bind(symbol, self._requested)
+        self._executor = (arrays.bind if shares is None else arrays.bind_probe)(symbol, self._requested)
+        states = self._executor.aux_dict if shares else {}
+        self._latest = [(arrays[name], states[name], shares[name]) for name in sorted(states)]
         gradients = [self._executor.grad_dict[name] for name in self._trained]
-        self._move = optimizer(update.optimizer, [arrays[name] for name in self._trained], gradients)
+        choose = optimizer if shares is None else exact_optimizer
+        self._move = choose(update.optimizer, [arrays[name] for name in self._trained], gradients)
 
     def run(self):
         self._executor.forward(is_train=True)
         self._executor.backward()
         self._move()
+        if self._latest:
+            mx.nd.waitall()  # a backward pass writes statistics, and the engine does not know it
+        for running, latest, share in self._latest:
+            running += (latest - running) * share
 
     def raise_errors(self):
         """Errors in the engine's threads are raised only when an array is read; in 1.2 not even by waitall."""
@@ -164,7 +178,8 @@ class _Update(object):
         probe = self._arrays.bind_probe(self._symbol, self._requested)
         probe.forward(is_train=True)
         probe.backward()
-        found = OrderedDict((name, np.zeros(self._arrays[name].shape, np.float32)) for name in self._parameters)
+        arrays = [(name, self._arrays[name]) for name in self._parameters]
+        found = OrderedDict((name, np.zeros(array.shape, array.dtype)) for name, array in arrays)
         found.update((name, probe.grad_dict[name].asnumpy()) for name in self._trained)
         return found
 
@@ -172,15 +187,16 @@ class _Update(object):
 class _Arrays(object):
     """Parameters, inputs and constants on the device, by name."""
 
-    def __init__(self, context):
+    def __init__(self, context, kept_type):
         self._context = context
+        self._kept_type = kept_type
         self._arrays = {}
 
     def __getitem__(self, name):
         return self._arrays[name]
 
     def add(self, name, value):
-        self._arrays[name] = mx.nd.array(value, ctx=self._context, dtype=np.float32)
+        self._arrays[name] = mx.nd.array(value, ctx=self._context, dtype=self._kept_type)
 
     def bind(self, symbol, trained):
         """An executor over these arrays, with arrays of its own for the gradients of `trained`."""
@@ -195,9 +211,12 @@ class _Arrays(object):
         for name, copy in probe.aux_dict.items():
             self[name].copyto(copy)
 
+    def _zeros(self, shape):
+        return mx.nd.zeros(shape, ctx=self._context, dtype=self._kept_type)
+
     def _bind(self, symbol, trained, states):
         arguments = {name: self[name] for name in symbol.list_arguments()}
-        gradients = {name: mx.nd.zeros(arguments[name].shape, ctx=self._context) for name in trained}
+        gradients = {name: self._zeros(arguments[name].shape) for name in trained}
         requests = {name: "write" if name in gradients else "null" for name in arguments}
         return symbol.bind(self._context, arguments, gradients, requests, states)
 
