@@ -89,7 +89,7 @@ def list_of(node, key):
 def _batch_norm(site):
     x, scale, shift, mean, variance = site.inputs
     kept, epsilon = 1.0 - site.node.attributes["momentum"], site.node.attributes["epsilon"]
-    return "F.batch_norm(%s, %s, %s, %s, %s, True, %r, %r)" % (x, mean, variance, scale, shift, kept, epsilon)
+    return "batch_norm(%s, %s, %s, %s, %s, True, %r, %r)" % (x, mean, variance, scale, shift, kept, epsilon)
 
 
 def _local_response_norm(site):
@@ -134,7 +134,7 @@ _RULES = {
     "add": _form("{0} + {1}"),
     "multiply": _form("{0} * {1}"),
     "scale": lambda site: "%s * %r" % (site.inputs[0], site.node.attributes["factor"]),
-    "power": lambda site: "paddle.pow(%s, %r)" % (site.inputs[0], site.node.attributes["exponent"]),
+    "power": lambda site: "power(%s, %r)" % (site.inputs[0], site.node.attributes["exponent"]),
     "concat": lambda site: "paddle.concat([%s], 1)" % ", ".join(site.inputs),
     "softmax_cross_entropy": _form("F.cross_entropy({0}, {1})"),
     "mean_squared_error": _form("F.mse_loss({0}, {1})"),
