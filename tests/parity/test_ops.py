@@ -47,6 +47,7 @@ def test_an_adapter_computes_what_the_reference_computes(prover, cases, spec, ex
     if proof.reason:
         assert proof.reason.startswith("unsupported"), proof.reason
         ops = {node["op"] for node in CASES[case]["graph"]["nodes"]}
-        assert ops & _unsupported_ops(spec.adapter), proof.reason
+        lacks_float64 = precision == "float64" and "has no float64 kernel" in proof.reason
+        assert lacks_float64 or ops & _unsupported_ops(spec.adapter), proof.reason
         return
     assert proof.passed, [tensor for tensor in proof.worst if not tensor.holds()]

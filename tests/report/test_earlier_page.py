@@ -32,13 +32,13 @@ def rows_of(data: dict[str, Any]) -> dict[tuple[Any, ...], dict[str, Any]]:
 
 
 def numbers_of(row: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
-    """Speed with its interval, and the other figures; earlier pages had a column for each."""
+    """Speed and the other figures; earlier pages had a column for each. Intervals are computed in another way now."""
     if "speed" in row:
-        return {name: row[name] for name in ("speed", "low", "high", *FIGURES)}
+        return {name: row[name] for name in ("speed", *FIGURES)}
     known = dict(zip([words["name"] for words in data["figures"]], row["figures"], strict=False))
     head = row["figures"][row["headline"]] if row["headline"] is not None else [None] * 3
     others = {name: (known.get(name) or [None])[0] for name in FIGURES}
-    found = dict(zip(("speed", "low", "high"), head, strict=True)) | others
+    found = {"speed": head[0]} | others
     return {name: compact(value) for name, value in found.items()}  # earlier pages had fewer digits
 
 

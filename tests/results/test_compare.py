@@ -29,13 +29,6 @@ def verdicts(pairs: int, *, runs: int, slower: float = 0.0, run_noise: float, bl
     return said
 
 
-@pytest.fixture
-def without_summaries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A comparison reads raw samples; leaving out the bootstrap keeps a thousand pairs quick."""
-    monkeypatch.setattr("netdyno.results.statistics.bootstrap", lambda *_: (1.0, 1.0, 1.0))
-
-
-@pytest.mark.usefixtures("without_summaries")
 @pytest.mark.parametrize("runs", [3, 10])
 @pytest.mark.parametrize(
     ("run_noise", "block_noise"), [(0.01, 0.02), (0.01, 0.0), (0.0, 0.02), (0.001, 0.0005), (0.0003, 0.002)]
@@ -47,27 +40,23 @@ def test_equal_sides_are_told_apart_in_at_most_1_of_100_cases(
     assert said.count("faster") + said.count("slower") <= 3
 
 
-@pytest.mark.usefixtures("without_summaries")
 def test_a_5_percent_slow_down_is_found_in_5_runs_of_1_percent_noise() -> None:
     said = verdicts(200, runs=5, slower=0.05, run_noise=0.01, block_noise=0.01)
     assert said.count("slower") >= 190
     assert "faster" not in said
 
 
-@pytest.mark.usefixtures("without_summaries")
 @pytest.mark.parametrize(("run_noise", "block_noise"), [(0.0003, 0.0005), (0.001, 0.002)])
 def test_a_1_percent_slow_down_is_found_in_10_quiet_runs(run_noise: float, block_noise: float) -> None:
     said = verdicts(200, runs=10, slower=0.01, run_noise=run_noise, block_noise=block_noise)
     assert said.count("slower") >= 190
 
 
-@pytest.mark.usefixtures("without_summaries")
 def test_sides_that_differ_by_the_margin_are_seldom_called_equal() -> None:
     said = verdicts(300, runs=5, slower=0.01 / 1.01, run_noise=0.002, block_noise=0.002)
     assert said.count("equal") <= 3
 
 
-@pytest.mark.usefixtures("without_summaries")
 def test_quiet_equal_sides_are_called_equal() -> None:
     said = verdicts(100, runs=5, run_noise=0.0005, block_noise=0.001)
     assert said.count("equal") >= 98
@@ -259,7 +248,6 @@ def test_the_overall_ratio_is_the_geometric_mean() -> None:
     assert whole.comparison.ratio == pytest.approx(4 ** (1 / 3), rel=1e-3)
 
 
-@pytest.mark.usefixtures("without_summaries")
 def test_the_overall_interval_holds_the_truth_also_where_results_are_in_several_pairs() -> None:
     random, missed = np.random.default_rng(7), 0
     for _ in range(200):

@@ -14,13 +14,14 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from tests.results.samples import make_record
 
 import netdyno
 from netdyno.errors import NetdynoError
-from netdyno.results.store import open_store
+from netdyno.results.store import migrations, open_store
 from netdyno.results.store.location import read_location
-from netdyno.results.store.tables import GRAPHS, LIMITS, METADATA, PROOFS, RUNS, VERSION_TABLE
+from netdyno.results.store.tables import GRAPHS, LIMITS, METADATA, PROOFS, REVISION, RUNS, VERSION_TABLE
 
 
 @contextmanager
@@ -58,6 +59,10 @@ def test_the_newest_migration_equals_the_tables(location: str) -> None:
         assert compare_metadata(MigrationContext.configure(connection, opts=options), METADATA) == []
         unique = sa.inspect(connection).get_unique_constraints(RUNS.name)
     assert [constraint["column_names"] for constraint in unique] == [["machine", "cell_key", "series", "number"]]
+
+
+def test_the_revision_that_is_taken_for_current_is_the_newest_migration() -> None:
+    assert ScriptDirectory(str(Path(migrations.__path__[0]))).get_current_head() == REVISION
 
 
 def test_a_database_of_a_newer_netdyno_is_refused_untouched(location: str) -> None:

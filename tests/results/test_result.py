@@ -9,6 +9,7 @@ from tests.results.samples import make_cell, make_record, make_result, make_samp
 from netdyno.results.figure import Figure
 from netdyno.results.record import Record
 from netdyno.results.result import results_of, to_json
+from netdyno.results.statistics import interval
 
 GOOD = [0.1] * 10
 
@@ -118,13 +119,14 @@ def test_json_has_no_figures_where_nothing_was_measured() -> None:
     assert (told["runs"], told["outcome"]) == (0, "unsupported")
 
 
-def test_a_figure_that_is_no_rate_is_a_mean_with_its_extremes() -> None:
+def test_a_figure_that_is_no_rate_has_an_interval_too() -> None:
     runs = [
         make_record(number=n, samples=make_samples(GOOD), readings={"mean_w": watts})
         for n, watts in ((1, 90.0), (2, 110.0))
     ]
     power = results_of(runs)[0].figures["power"]
-    assert (power.value, power.low, power.high, power.unit, power.better) == (100.0, 90.0, 110.0, "W", "less")
+    assert (power.value, power.unit, power.better) == (100.0, "W", "less")
+    assert (power.low, power.high) == interval([90.0, 110.0])
     alone = results_of(runs[:1])[0].figures["power"]
     assert (alone.value, alone.low, alone.high) == (90.0, None, None)
 

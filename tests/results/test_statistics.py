@@ -1,18 +1,17 @@
 """A speed ignores one slow block, and its interval means what it says."""
 
-import time
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.results.samples import draw_runs, make_record, make_samples
+from tests.results.samples import make_record, make_samples
 
 from netdyno.results.record import Sample
-from netdyno.results.statistics import Estimates, bootstrap, median_interval, quantiles, rate
+from netdyno.results.statistics import Estimates, interval, median_interval, quantiles, rate, runs_to_halve
 
 SECONDS = st.floats(1e-6, 1e3)
-RUNS = st.lists(st.lists(SECONDS, min_size=1, max_size=12), min_size=1, max_size=4)
 
 
 def test_throughput_ignores_one_slow_block() -> None:
@@ -53,76 +52,38 @@ def test_the_median_interval_holds_the_median_in_95_of_100_cases() -> None:
 
 
 def test_the_headline_is_the_mean_of_the_runs_medians() -> None:
-    runs = [make_samples([1.0] * 7), make_samples([0.5] * 7 + [9.0])]
-    assert bootstrap(runs, 10)[0] == pytest.approx((10 + 20) / 2)
+    runs = [make_record(samples=make_samples([1.0] * 7)), make_record(samples=make_samples([0.5] * 7 + [9.0]))]
+    assert Estimates(runs)["throughput"].value == pytest.approx(32 * (1 + 2) / 2)
 
 
-@given(RUNS, st.randoms())
-def test_the_order_of_runs_and_blocks_changes_nothing(runs: list[list[float]], random: np.random.Generator) -> None:
-    before = bootstrap([make_samples(run) for run in runs], 8)
-    shuffled = [list(run) for run in runs]
-    for run in shuffled:
-        random.shuffle(run)
+@given(st.lists(st.floats(1e-3, 1e6), min_size=2, max_size=8), st.randoms())
+def test_the_order_of_runs_changes_nothing_and_the_interval_holds_the_mean(values: list[float], random: Any) -> None:
+    low, high = interval(values)
+    assert 0 <= low <= np.mean(values) * (1 + 1e-9)
+    assert high >= np.mean(values) * (1 - 1e-9)
+    shuffled = list(values)
     random.shuffle(shuffled)
-    assert bootstrap([make_samples(run) for run in shuffled], 8) == before
+    assert interval(shuffled) == pytest.approx((low, high), rel=1e-6)
 
 
-@given(RUNS, st.integers(1, 4096))
-def test_speeds_scale_with_the_batch(runs: list[list[float]], batch: int) -> None:
-    samples = [make_samples(run) for run in runs]
-    one, many = bootstrap(samples, 1), bootstrap(samples, batch)
-    assert many == pytest.approx([batch * value for value in one])
+def test_the_interval_is_the_one_of_the_tables() -> None:
+    assert interval([-1.0, 0.0, 1.0]) == pytest.approx((-2.4841, 2.4841), abs=1e-4)
+    assert interval([7.0, 7.0]) == (7.0, 7.0)
 
 
-@given(RUNS)
-def test_the_interval_holds_the_headline_and_stays_among_the_blocks(runs: list[list[float]]) -> None:
-    value, low, high = bootstrap([make_samples(run) for run in runs], 1)
-    blocks = [1 / seconds for run in runs for seconds in run]
-    assert min(blocks) * (1 - 1e-9) <= low <= value <= high
-    assert high <= max(blocks) * (1 + 1e-9)
+@pytest.mark.parametrize("runs", [2, 3, 5, 10])
+@pytest.mark.parametrize(("run_noise", "block_noise"), [(0.01, 0.005), (0.001, 0.0005), (0.003, 0.03), (0.0, 0.02)])
+def test_the_interval_holds_the_truth_in_95_of_100_cases(runs: int, run_noise: float, block_noise: float) -> None:
+    random, cases = np.random.default_rng(6), 3000
+    levels = np.exp(run_noise * random.standard_normal((cases, runs, 1)))
+    medians = np.median(levels * np.exp(block_noise * random.standard_normal((cases, runs, 11))), axis=2)
+    held = sum(low <= 1 <= high for low, high in map(interval, medians.tolist()))
+    assert 0.935 <= held / cases <= 0.965
 
 
-def test_one_run_has_the_interval_of_its_blocks() -> None:
-    run = make_samples(np.random.default_rng(2).normal(1, 0.01, 101))
-    (_, low, high), interval = bootstrap([run], 1), median_interval(run)
-    assert interval is not None
-    assert (low, high) == pytest.approx((1 / interval[1], 1 / interval[0]), rel=2e-3)
-
-
-@pytest.mark.parametrize("size", [1, 2, 7, 8, 25])
-def test_the_shortcut_draws_the_medians_that_resampling_draws(size: int) -> None:
-    from netdyno.results.statistics import _resampled_medians
-
-    random = np.random.default_rng(3)
-    blocks = np.sort(random.lognormal(size=size))
-    quick = _resampled_medians(blocks, 40_000, 0)
-    plain = np.median(random.choice(blocks, (40_000, size)), axis=1)
-    levels = np.linspace(0.05, 0.95, 19)
-    shares = [[np.mean(drawn <= level) for level in np.quantile(plain, levels)] for drawn in (quick, plain)]
-    assert shares[0] == pytest.approx(shares[1], abs=0.015)
-
-
-def test_runs_that_differ_widen_the_interval() -> None:
-    random = np.random.default_rng(4)
-    alike = draw_runs(random, 5, run_noise=0, block_noise=0.01)
-    apart = draw_runs(random, 5, run_noise=0.05, block_noise=0.01)
-    widths = [(high - low) / value for value, low, high in (_summary(alike), _summary(apart))]
-    assert widths[1] > 3 * widths[0]
-
-
-def test_a_summary_is_quick_enough_to_make_on_reading() -> None:
-    """Generous, because a shared machine may be busy: alone it takes a few milliseconds."""
-    runs = [make_samples(run) for run in np.random.default_rng(5).normal(1, 0.01, (3, 200))]
-    taken = []
-    for _ in range(5):
-        started = time.perf_counter()
-        bootstrap(runs, 32)
-        taken.append(time.perf_counter() - started)
-    assert min(taken) < 0.05
-
-
-def _summary(runs: list[list[float]]):  # type: ignore[no-untyped-def]
-    return bootstrap([make_samples(run) for run in runs], 32)
+@pytest.mark.parametrize(("runs", "more"), [(2, 3), (3, 5), (5, 13), (10, 33)])
+def test_how_many_runs_would_halve_the_interval(runs: int, more: int) -> None:
+    assert runs_to_halve(runs) == more
 
 
 @given(st.lists(SECONDS, min_size=1, max_size=80), st.lists(st.floats(0, 1), max_size=5))
@@ -132,9 +93,7 @@ def test_quantiles_are_those_of_numpy_to_the_last_digit(values: list[float], sha
 
 def test_a_figure_is_estimated_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
-    monkeypatch.setattr(
-        "netdyno.results.statistics.bootstrap", lambda _, per_step: asked.append(per_step) or (1.0, 1.0, 1.0)
-    )
+    monkeypatch.setattr("netdyno.results.statistics.rate", lambda _, per_step: asked.append(per_step) or 1.0)
     figures = Estimates([make_record(host_peak_bytes=1 << 30)])
     assert {"throughput", "memory"} <= set(figures)
     assert figures["memory"].value == 1 << 30

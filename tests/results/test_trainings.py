@@ -8,6 +8,7 @@ from netdyno.report.terminal.learning import cost_of
 from netdyno.results.figure import Estimate
 from netdyno.results.record import SHORT
 from netdyno.results.result import results_of
+from netdyno.results.statistics import interval
 from netdyno.results.store import open_store
 
 
@@ -15,12 +16,12 @@ def numbers(estimate):
     return estimate.value, estimate.low, estimate.high
 
 
-def test_figures_are_means_over_seeds_with_their_range():
+def test_figures_are_means_over_seeds_with_their_interval():
     (result,) = results_of([make_training(1, 0.98), make_training(2, 0.96), make_training(3, 0.97)])
-    assert numbers(result.figures["accuracy"]) == (pytest.approx(0.97), 0.96, 0.98)
-    assert numbers(result.figures["train_time"]) == (4.0, 2.0, 6.0)
-    assert numbers(result.figures["energy"]) == (20.0, 10.0, 30.0)
-    assert numbers(cost_of(result, price_per_hour=3600.0)) == (8.0, 4.0, 12.0)
+    assert numbers(result.figures["accuracy"]) == pytest.approx((0.97, *interval([0.98, 0.96, 0.97])))
+    assert numbers(result.figures["train_time"]) == pytest.approx((4.0, *interval([2.0, 4.0, 6.0])))
+    assert numbers(result.figures["energy"]) == pytest.approx((20.0, *interval([10.0, 20.0, 30.0])))
+    assert numbers(cost_of(result, price_per_hour=3600.0)) == pytest.approx((8.0, *interval([4.0, 8.0, 12.0])))
     assert (result.headline, result.verdict) == ("accuracy", "steady")
 
 
@@ -29,7 +30,7 @@ def test_a_seed_that_failed_counts_neither_as_reached_nor_in_a_mean():
     short = make_training(3, 0.5, outcome=SHORT)
     (result,) = results_of([make_training(1, 0.9), failed, short])
     assert (result.reached, result.runs, result.outcome) == (1, 2, "measured")
-    assert numbers(result.figures["accuracy"]) == (pytest.approx(0.7), 0.5, 0.9)
+    assert numbers(result.figures["accuracy"]) == pytest.approx((0.7, *interval([0.5, 0.9])))
     assert [run.outcome for run in result.records] == ["measured", "failed", SHORT]
     (missed,) = results_of([short])
     assert (missed.outcome, missed.head.value) == (SHORT, 0.5)
@@ -67,7 +68,7 @@ def test_a_repeated_seed_takes_the_finished_ones_along(location):
         assert {run.id: run.series for run in store.records()}["training-2"] == 1
 
 
-def test_an_estimate_of_one_seed_has_no_range():
+def test_an_estimate_of_one_seed_has_no_interval():
     (result,) = results_of([make_training(1, 0.9)])
     assert result.head == Estimate(value=0.9, unit="", better="more")
     assert make_cell().workload == "train"

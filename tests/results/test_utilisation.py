@@ -143,7 +143,7 @@ def test_what_a_gpu_cannot_do_has_no_peak(gpu: str, precision: str) -> None:
 def test_the_bundled_suite_measures_the_peak_of_every_device_and_precision() -> None:
     cells = read_suite(find_suite("peak"), Bench(threads=2, folder=Path(), framework="null").complete).cells
     assert {cell.network for cell in cells} == {PEAK_NETWORK}
-    assert {cell.precision for cell in cells if cell.device == "cuda"} == set(CHOICES["precision"])
+    assert {cell.precision for cell in cells if cell.device == "cuda"} == set(CHOICES["precision"]) - {"float64"}
     assert any(cell.device == "cpu" for cell in cells)
 
 

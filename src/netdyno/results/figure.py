@@ -31,8 +31,8 @@ class Figure(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """A figure over a result's runs. A rate has a 95 % interval, by bootstrap; of other figures, low and high are the
-    extremes over the runs. Both are None with a single run, which cannot show how much the next would differ."""
+    """A figure over a result's runs: their mean and its 95 % interval, which is None with a single run: that cannot
+    show how much the next would differ."""
 
     value: float
     low: float | None = None

@@ -21,17 +21,21 @@ class Tensor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: Name
     node: Name
     size: Finite
-    off_by: AnyNumber
+    off_by: Finite | None  # None: not a number, or no tensor of that shape
     limit: Finite
 
     def holds(self) -> bool:
-        return self.off_by <= self.limit
+        return self.off_by is not None and self.off_by <= self.limit
 
     def share(self) -> float:
         """Of its limit; over 1 where it is wrong."""
-        if self.limit:
-            return self.off_by / self.limit
-        return inf if self.off_by else 0.0
+        if self.off_by is None or (self.off_by and not self.limit):
+            return inf
+        return self.off_by / self.limit if self.off_by else 0.0
+
+    def error(self) -> float:
+        """Relative to its size."""
+        return inf if self.off_by is None or not self.size else self.off_by / self.size
 
 
 class Proof(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -4,21 +4,20 @@ Everything is derived from raw samples and figures on reading; nothing here is s
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
-from math import comb, floor, sqrt
-from statistics import fmean, median
+from functools import cache
+from itertools import count
+from math import comb, exp, floor, log, sqrt
+from statistics import fmean, median, stdev
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netdyno.results.figure import Estimate, Figure
 from netdyno.results.record import Record, Sample
+from netdyno.results.student import quantile
 
 FEWEST = 6  # blocks of which the smallest and largest hold the median with 95 %
-RESAMPLES = 2000
-SEED = 20260
-_SHARES = (0.025, 0.975)  # between them are 95 % of the resamples
-_ENDS = sorted({floor((RESAMPLES - 1) * share) + more for share in _SHARES for more in (0, 1)})
+WIDEST = 200.0  # of a logarithm: what is less certain is not certain at all
 EXACT_UP_TO = 1000  # blocks; beyond, the binomial is normal to all digits that matter
 
 
@@ -90,29 +89,37 @@ def median_interval(samples: Sequence[Sample]) -> tuple[float, float] | None:
     return ordered[rank - 1], ordered[count - rank]
 
 
-def bootstrap(runs: Sequence[Sequence[Sample]], per_step: float) -> tuple[float, float, float]:
-    """The mean of the runs' rates at their medians, and its 95 % interval: a bootstrap over runs and, in them, over
-    blocks."""
-    # Sorted, so that the order in which runs were made cannot change a digit.
-    blocks = sorted(_ordered(run) for run in runs)
-    medians = np.array([(run[(len(run) - 1) // 2] + run[len(run) // 2]) / 2 for run in blocks])
-    means = _bootstrap_speeds(blocks).mean(axis=1)
-    low, high = quantiles(np.partition(means, _ENDS), _SHARES)
-    speed = float(np.mean(1 / medians))
-    # A bootstrap of few, uneven blocks may miss its own middle.
-    return per_step * speed, per_step * min(low, speed), per_step * max(high, speed)
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of the mean of what several runs gave, by Student's t: it knows how little two or three runs
+    say of the next. Around positive values it is one of ratios, so that it never reaches below zero."""
+    if len(values) < 2:
+        raise ValueError("an interval needs at least two values")
+    middle, reach = fmean(values), _reach(len(values))
+    if min(values) <= 0:
+        return middle - reach * stdev(values), middle + reach * stdev(values)
+    ratio = exp(min(reach * stdev([log(value) for value in values]), WIDEST))
+    return middle / ratio, middle * ratio
+
+
+def runs_to_halve(runs: int) -> int:
+    """How many runs would make the interval of so many half as wide, if the noise stays what it is."""
+    half = _reach(runs) / 2
+    return next(more for more in count(runs + 1) if _reach(more) <= half)
+
+
+@cache
+def _reach(runs: int) -> float:
+    """Half the interval's width, in standard deviations between runs."""
+    return quantile(0.975, runs - 1) / sqrt(runs)
 
 
 def _estimate(name: str, runs: Sequence[Record]) -> Estimate:
     figure = runs[-1].figures[name]
-    if figure.per_step is not None:
-        value, low, high = bootstrap([run.samples for run in runs], figure.per_step)
-    else:
-        values = [run.figures[name].value for run in runs]
-        value, low, high = fmean(values), min(values), max(values)
+    values = [value_of(run.figures[name], run) for run in runs]
     if len(runs) == 1:  # its blocks cannot show how much the next run would differ
-        return Estimate(value=value, unit=figure.unit, better=figure.better)
-    return Estimate(value=value, low=low, high=high, unit=figure.unit, better=figure.better)
+        return Estimate(value=values[0], unit=figure.unit, better=figure.better)
+    low, high = interval(values)
+    return Estimate(value=fmean(values), low=low, high=high, unit=figure.unit, better=figure.better)
 
 
 def _ordered(samples: Sequence[Sample]) -> list[float]:
@@ -131,40 +138,3 @@ def _rank(count: int) -> int:
     while (below := below + comb(count, rank)) <= 0.025 * 2**count:
         rank += 1
     return rank
-
-
-def _bootstrap_speeds(blocks: Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    """Steps per second of resampled runs, one row a resample."""
-    speeds = np.empty(RESAMPLES * len(blocks))
-    for index, (ordered, places) in enumerate(zip(blocks, _chosen(len(blocks)), strict=True)):
-        speeds[places] = 1 / _resampled_medians(np.array(ordered), len(places), index)
-    return speeds.reshape(RESAMPLES, len(blocks))
-
-
-def _resampled_medians(ordered: NDArray[np.float64], count: int, index: int) -> NDArray[np.float64]:
-    """Medians of `count` resamples of the sorted blocks of the run at that place."""
-    lower, upper = _middles(len(ordered), count, index)
-    medians: NDArray[np.float64] = (ordered[lower] + ordered[upper]) / 2
-    return medians
-
-
-@cache
-def _chosen(runs: int) -> list[NDArray[np.intp]]:
-    """Where each run is chosen, row after row: the same draws for every result, as the seed is the same."""
-    chosen = np.random.default_rng(SEED).integers(runs, size=(RESAMPLES, runs))
-    return [np.flatnonzero(chosen == index) for index in range(runs)]
-
-
-@lru_cache(maxsize=1024)
-def _middles(size: int, count: int, index: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The places of the two middle blocks (or the one, twice) in `count` resamples of so many sorted blocks.
-
-    The rank a resample's median falls on is a uniform order statistic, which is beta distributed: so it
-    is drawn directly instead of drawing every block, exactly and hundreds of times faster. Drawn once for each size.
-    """
-    random = np.random.default_rng((SEED, size, count, index))
-    middle = (size + 1) // 2
-    lower = random.beta(middle, size - middle + 1, count)
-    upper = lower if size % 2 else lower + (1 - lower) * random.beta(1, size - middle, count)
-    low, high = (np.minimum((quantiles * size).astype(np.intp), size - 1) for quantiles in (lower, upper))
-    return low, high

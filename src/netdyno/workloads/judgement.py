@@ -45,7 +45,7 @@ class Evidence:
                     name=name,
                     node=owners.get(parameter, "") if kind in ("gradients", "parameters") else name,
                     size=size,
-                    off_by=self.distances[kind].get(name, inf),
+                    off_by=_finite_or_none(self.distances[kind].get(name, inf)),
                     limit=self._limit(size, self.noise[kind].get(name, 0.0)),
                 )
 
@@ -58,7 +58,7 @@ def judged(blank: Proof, programme: Programme, evidence: Evidence) -> Proof:
     """The proof with its largest errors, its resolution, its worst tensors, and whether all of it holds."""
     tensors = list(evidence.tensors(programme))
     wrong = [tensor for tensor in tensors if not tensor.holds()]
-    worst = {kind: _largest(tensors, kind, lambda tensor: tensor.off_by / tensor.size) for kind in SHOWN}
+    worst = {kind: _largest(tensors, kind, Tensor.error) for kind in SHOWN}
     resolution = {kind: _largest(tensors, kind, lambda tensor: tensor.limit / tensor.size) for kind in SHOWN}
     return structs.replace(
         blank,
@@ -75,6 +75,10 @@ def judged(blank: Proof, programme: Programme, evidence: Evidence) -> Proof:
 def _largest(tensors: list[Tensor], kind: str, of: Callable[[Tensor], float]) -> float | None:
     """Over the tensors that rounding does not hide: others are zero as far as anyone can tell."""
     return max((of(tensor) for tensor in tensors if tensor.kind == kind and tensor.size > tensor.limit), default=None)
+
+
+def _finite_or_none(distance: float) -> float | None:
+    return distance if distance < inf else None
 
 
 def first_wrong_node(programme: Programme, wrong: list[Tensor]) -> str:

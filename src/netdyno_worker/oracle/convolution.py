@@ -52,9 +52,20 @@ def max_pool(inputs, attributes):
     places = _places(_padded(inputs[0], windows, -np.inf), windows)
     value = next(places).copy()
     winner = np.zeros(value.shape, dtype=np.uint16)
+    second, runner_up = np.full(value.shape, -np.inf), winner.copy()
     for index, candidate in enumerate(places, 1):
-        winner[candidate > value] = index
+        beaten = candidate > value
+        if attributes.get("flips"):
+            loser = np.where(beaten, value, candidate)
+            closer = loser > second
+            runner_up[closer] = np.where(beaten, winner, index)[closer]
+            np.maximum(second, loser, out=second)
+        winner[beaten] = index
         np.maximum(value, candidate, out=value)
+    if attributes.get("flips"):
+        near, chosen = attributes["flips"]
+        turned = (value - second < near) & chosen(value.shape)
+        value, winner = np.where(turned, second, value), np.where(turned, runner_up, winner)
     return value, (inputs[0].shape, windows, winner)
 
 

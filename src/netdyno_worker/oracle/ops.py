@@ -1,6 +1,7 @@
 """What each primitive operation computes in the oracle, forward and backward, in float64.
 
-forward(inputs, attributes) gives (value, kept); a stochastic op finds its generator in attributes["random"].
+forward(inputs, attributes) gives (value, kept); a stochastic op finds its generator in attributes["random"], one with
+a kink in attributes["flips"] what a replay takes to its other side.
 backward(gradient, kept, needed) gives one gradient per input, anything where `needed` is False.
 """
 
@@ -56,7 +57,11 @@ def latest_state(kept):
 
 
 def relu(inputs, attributes):
-    return np.maximum(inputs[0], 0.0), inputs[0] > 0
+    x, positive = inputs[0], inputs[0] > 0
+    if attributes.get("flips"):
+        near, chosen = attributes["flips"]
+        positive ^= (np.abs(x) < near) & chosen(x.shape)
+    return x * positive, positive
 
 
 def relu_backward(gradient, positive, needed):
@@ -216,6 +221,7 @@ def _all_but_channels(x):
     return (0,) + tuple(range(2, x.ndim)), (1, -1) + (1,) * (x.ndim - 2)
 
 
+KINKED = {"relu", "max_pool"}
 KERNELS = {
     "convolution": Kernel(sliding.convolution, sliding.convolution_backward),
     "linear": Kernel(linear, linear_backward),

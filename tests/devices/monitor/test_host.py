@@ -48,10 +48,15 @@ def test_a_worker_that_has_ended_has_no_readings_and_is_no_problem() -> None:
     assert "worker_rss_bytes" not in host.missing
 
 
+PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+
+
 def test_several_workers_are_added_up() -> None:
     host = open_host()
-    workers = [subprocess.Popen(["sleep", "30"]) for _ in range(2)]
+    workers = [subprocess.Popen([sys.executable, "-c", "print(1, flush=True); input()"], **PIPES) for _ in range(2)]
     try:
+        for worker in workers:
+            worker.stdout.readline()  # just started, a process has no memory yet
         host.watch([workers[0].pid])
         one = host.read(0.0)["worker_rss_bytes"]
         host.watch([workers[1].pid])
@@ -59,7 +64,7 @@ def test_several_workers_are_added_up() -> None:
     finally:
         for worker in workers:
             worker.kill()
-            worker.wait()
+            worker.communicate()
 
 
 RANK = """

@@ -1,4 +1,4 @@
-"""Trainings to a goal as tables that fit 100 columns: every figure with its range over the seeds."""
+"""Trainings to a goal as tables that fit 100 columns: every figure with its 95 % interval over the seeds."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from netdyno.results.record import MEASURED
 from netdyno.results.result import STEADY, Result
 from netdyno.results.words import DASH
 
-RANGE = "range"
+INTERVAL = "95 %"
 SEEDS, COST = "seeds", "cost"
 
 
@@ -35,7 +35,7 @@ def learning_tables(results: Sequence[Result], price_per_hour: float | None) -> 
 def _table(results: Sequence[Result], price_per_hour: float | None, notes: Footnotes) -> RenderableType:
     figures = shown_figures(results)
     rows = [_numbers(result, figures, price_per_hour) for result in results]
-    headings = [heading for words in figures for heading in (words.heading, RANGE)] + [SEEDS, COST]
+    headings = [heading for words in figures for heading in (words.heading, INTERVAL)] + [SEEDS, COST]
     kept = [place for place in range(len(headings)) if any(row[place] for row in rows)]
     table = new_table("framework", "how", *(headings[place] for place in kept), "outcome", right=headings)
     for result, row in zip(results, rows, strict=True):
@@ -49,12 +49,14 @@ def _numbers(result: Result, shown: Sequence[Wording], price_per_hour: float | N
     cost = None if price_per_hour is None else cost_of(result, price_per_hour)
     pairs = [(words, result.figures.get(words.name)) for words in shown]
     texts = [
-        text for words, found in pairs for text in (words.brief(found.value) if found else "", _range(words, found))
+        text
+        for words, found in pairs
+        for text in (words.brief(found.value) if found else "", _interval(words, found))
     ]
     return [*texts, f"{result.reached} of {len(result.records)}", f"{cost.value:.3g}" if cost else ""]
 
 
-def _range(words: Wording, found: Estimate | None) -> str:
+def _interval(words: Wording, found: Estimate | None) -> str:
     if found is None or found.low is None or found.high is None:
         return ""
     low, high = words.brief(found.low), words.brief(found.high)

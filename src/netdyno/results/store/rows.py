@@ -64,13 +64,15 @@ def from_row(row: Mapping[str, Any]) -> Record:
 def proof_to_row(proof: Proof) -> dict[str, Any]:
     """Column by column."""
     kept = storable(proof, f"the proof of {proof.network}")
-    return {name: getattr(kept, name) for name in kept.__struct_fields__}
+    row = {name: getattr(kept, name) for name in kept.__struct_fields__}
+    return {**row, "worst": msgspec.to_builtins(kept.worst)}
 
 
 def proof_from_row(row: Mapping[str, Any]) -> Proof:
     """The proof in a row, likewise."""
     try:
-        return msgspec.convert({**_plain(row), **{name: row[name] or "" for name in PROOF_TEXTS}}, Proof)
+        texts = {name: row[name] or "" for name in PROOF_TEXTS}
+        return msgspec.convert({**_plain(row), **texts, "worst": row["worst"] or ()}, Proof)
     except (NetdynoError, ValueError) as error:
         raise Unreadable(f"a proof of {shown(row['framework'])} cannot be read: {place_of(error)}") from error
 

@@ -23,7 +23,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0007"  # the newest of the migrations
+REVISION = "0008"  # the newest of the migrations
 VERSION_TABLE = "netdyno_schema"  # not Alembic's default: a team's database may be migrated by others too
 
 METADATA = MetaData()
@@ -128,5 +128,5 @@ PROOFS = Table(
     *_texts("python", "proved_at"),
     *(Column(name, Text) for name in ("graph_digest", "graph_identity", "size")),  # NULL in older proofs
     Column("batch", Integer),
-    Column("resolution", JSON(none_as_null=True)),
+    *(Column(name, JSON(none_as_null=True)) for name in ("resolution", "worst")),
 )

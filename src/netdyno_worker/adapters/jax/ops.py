@@ -5,8 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from netdyno_worker.adapters.jax.windows import Windows
+from netdyno_worker.adapters.jax.windows import Windows, is_wide, widened
 from netdyno_worker.adapters.kit.powers import negative_power
+from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.adapters.kit.statistics import unbiased_over_biased
 from netdyno_worker.program import inputs_by_role, kinds
 
@@ -23,7 +24,7 @@ class Ops(object):
         self._kinds = kinds(job.program)
         self.forms = dict(self._kinds, **self._parameter_forms())
         self._precision = lax.Precision.DEFAULT if job.precision == "tf32" else lax.Precision.HIGHEST
-        self._product_type = {"bfloat16": jnp.bfloat16, "float16": jnp.float16}.get(job.precision, jnp.float32)
+        self._product_type = {"bfloat16": jnp.bfloat16, "float16": jnp.float16}.get(job.precision, kept_type(job))
         self._windows = Windows(job.device == "cpu", self._precision)
         self._seed = job.seed
         self._generator = "threefry2x32" if job.device == "cpu" else "rbg"
@@ -80,10 +81,10 @@ class Ops(object):
             """So that its elements meet the channels of `x`."""
             return vector.reshape(vector.shape + (1,) * (x.ndim - 1 - channel))
 
-        wide = x.astype(jnp.float32)
+        wide = widened(x)
         batch_mean = jnp.mean(wide, axes)
         centred = wide - along(batch_mean)
-        if x.dtype == jnp.float32:
+        if is_wide(x):
             batch_variance = jnp.mean(jnp.square(wide - along(batch_mean)), axes)
         else:  # in one pass, which reads narrow values only once: their rounding exceeds its error
             batch_variance = jnp.maximum(jnp.mean(jnp.square(wide), axes) - jnp.square(batch_mean), 0.0)
@@ -134,12 +135,12 @@ def _channel_axis(node):
 
 
 def _biased(y, bias):
-    """In float32, because the bias's gradient is a sum over the whole batch in the type of the addition."""
-    return y if bias is None else (y.astype(jnp.float32) + bias).astype(y.dtype)
+    """Widened, because the bias's gradient is a sum over the whole batch in the type of the addition."""
+    return y if bias is None else (widened(y) + bias).astype(y.dtype)
 
 
 def _local_response_norm(node, x):
-    return _response_norm(node.attributes)(x.astype(jnp.float32)).astype(x.dtype)
+    return _response_norm(node.attributes)(widened(x)).astype(x.dtype)
 
 
 def _response_norm(attributes):
@@ -169,28 +170,28 @@ def _channel_sums(x, size):
 
 
 def _global_mean_pool(node, x):
-    return jnp.mean(x.astype(jnp.float32), (1, 2)).astype(x.dtype)
+    return jnp.mean(widened(x), (1, 2)).astype(x.dtype)
 
 
 def _cross_entropy(node, logits, labels):
     """A comparison picks the labelled logit: its gradient needs no scatter."""
-    logits = logits.astype(jnp.float32)
+    logits = widened(logits)
     labelled = labels[:, None] == jnp.arange(logits.shape[1], dtype=labels.dtype)
     picked = jnp.sum(jnp.where(labelled, logits, 0.0), 1)
     return jnp.mean(jax.nn.logsumexp(logits, 1) - picked)
 
 
 def _squared_error(node, x, target):
-    return jnp.mean(jnp.square(x.astype(jnp.float32) - target.astype(jnp.float32)))
+    return jnp.mean(jnp.square(widened(x) - widened(target)))
 
 
 def _binary_cross_entropy(node, logits, target):
-    logits = logits.astype(jnp.float32)
-    return jnp.mean(jax.nn.softplus(logits) - logits * target.astype(jnp.float32))
+    logits = widened(logits)
+    return jnp.mean(jax.nn.softplus(logits) - logits * widened(target))
 
 
 def _gaussian_kl(node, mean, log_variance):
-    mean, log_variance = mean.astype(jnp.float32), log_variance.astype(jnp.float32)
+    mean, log_variance = widened(mean), widened(log_variance)
     terms = 1.0 + log_variance - jnp.square(mean) - jnp.exp(log_variance)
     return -0.5 * jnp.sum(terms) / mean.shape[0]
 
@@ -209,7 +210,7 @@ def _bernoulli(key, node, probability):
 
 
 def _normal(key, node):
-    return to_form(jax.random.normal(key, node.shape, jnp.float32), node.kind)
+    return to_form(jax.random.normal(key, node.shape), node.kind)
 
 
 SIMPLE = {

@@ -5,6 +5,7 @@ from collections import namedtuple
 import jax.numpy as jnp
 
 from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE, next_scale
+from netdyno_worker.adapters.kit.precision import kept_type
 
 # factor: what the loss is multiplied with. good: finite steps since it changed. skipped: number of updates not made.
 Scale = namedtuple("Scale", "factor good skipped")
@@ -13,15 +14,16 @@ Scale = namedtuple("Scale", "factor good skipped")
 class Optimizer(object):
     """One update's rule. Its state is (moments of each parameter, Scale or None): arrays that each step replaces."""
 
-    def __init__(self, update, scaled):
+    def __init__(self, update, job):
         self._names = update.parameters
         self._rule = update.optimizer
-        self._scaled = scaled
+        self._type = kept_type(job)
+        self._scaled = job.precision == "float16"
 
     def first_state(self, shapes):
         """The zeros that it starts from."""
         count = MOMENTS[self._rule["kind"]]
-        moments = [[jnp.zeros(shapes[name], jnp.float32) for _ in range(count)] for name in self._names]
+        moments = [[jnp.zeros(shapes[name], self._type) for _ in range(count)] for name in self._names]
         return moments, first_scale() if self._scaled else None
 
     def moved(self, values, gradients, state, count):
@@ -65,7 +67,7 @@ def _momentum(gradient, moments, count, optimizer):
 
 def _adam(gradient, moments, count, optimizer):
     beta1, beta2 = optimizer["beta1"], optimizer["beta2"]
-    done = (count + 1).astype(jnp.float32)
+    done = (count + 1).astype(gradient.dtype)
     first = beta1 * moments[0] + (1 - beta1) * gradient
     second = beta2 * moments[1] + (1 - beta2) * jnp.square(gradient)
     root = jnp.sqrt(second / (1 - beta2**done))

@@ -14,6 +14,8 @@ from jax import lax
 
 from netdyno_worker.adapters.jax.ops import Ops, from_form, to_form
 from netdyno_worker.adapters.jax.optimizers import Optimizer
+from netdyno_worker.adapters.jax.windows import widened
+from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.contract import OutOfMemory, Trainer, Unsupported
 from netdyno_worker.program import nodes_for
 
@@ -27,6 +29,8 @@ def build(job):
         raise Unsupported("JAX trains through jit; run op by op it is not what its users run")
     _check_precision(job)
     _choose_platform(job.device)
+    if job.precision == "float64":
+        jax.config.update("jax_enable_x64", True)  # otherwise JAX narrows every array
     return JaxTrainer(job)
 
 
@@ -40,6 +44,7 @@ class JaxTrainer(Trainer):
         self._outputs = jax.jit(self._plan.outputs)
         self._device = jax.devices()[0]
         self._precision = job.precision
+        self._type = kept_type(job)
         self._parameters = [self._place(to_form(job.initial(n), f)) for n, f in self._plan.parameters.items()]
         # Placed on the device by name, as a step's results will be: else the second step would be compiled again.
         self._states = jax.device_put(self._plan.first_states(), self._device)
@@ -122,7 +127,8 @@ class JaxTrainer(Trainer):
 
     def _place(self, array):
         """A copy of its own: a donated buffer must not be numpy's."""
-        return jax.device_put(np.array(array, order="C"), self._device, may_alias=False)
+        dtype = self._type if array.dtype.kind == "f" else array.dtype
+        return jax.device_put(np.array(array, dtype=dtype, order="C"), self._device, may_alias=False)
 
 
 # loss: of one update. moved: {running statistic: next value}. gradients: {parameter: its gradient}.
@@ -138,7 +144,7 @@ class Plan(object):
         self.forms = self._ops.forms
         self.parameters = {p.name: self.forms[p.name] for p in job.program.parameters}
         self._nodes = [nodes_for(job.program, [update.loss]) for update in job.program.updates]
-        self._optimizers = [Optimizer(update, job.precision == "float16") for update in job.program.updates]
+        self._optimizers = [Optimizer(update, job) for update in job.program.updates]
 
     def first_states(self):
         """What each update's optimizer starts from."""
@@ -233,10 +239,10 @@ def _translated(error):
 
 
 def _read_values(pairs, forms):
-    """{name: a float32 copy in the graph's order}."""
+    """{name: a copy in the graph's order, no type narrower than float32}."""
     found = {}
     for name, value in pairs:
-        array = np.asarray(value.astype(jnp.float32))
+        array = np.asarray(widened(value))
         found[name] = np.array(from_form(array, forms[name]), order="C")
     return found
 

@@ -28,12 +28,12 @@ class Windows(object):
             return plain(x, kernel)
         if kernel.shape[:2] == (1, 1) and not any(attributes["padding"]):
             return self._product(_strided(x, attributes["strides"]), kernel[0, 0])
-        if x.shape[3] == 1 and x.dtype == jnp.float32:
+        if x.shape[3] == 1 and is_wide(x):
             return _chosen(_one_channel(attributes), plain, plain)(x, kernel)
         patches = self._patches(attributes)
         if kernel.shape[0] * kernel.shape[1] > min(_area(x), _area(jax.eval_shape(plain, x, kernel))):
             return _chosen(patches, patches, plain)(x, kernel)
-        if x.shape[3] < 8 and x.dtype == jnp.float32:
+        if x.shape[3] < 8 and is_wide(x):
             return _chosen(plain, patches, plain)(x, kernel)
         return plain(x, kernel)
 
@@ -42,16 +42,18 @@ class Windows(object):
         if not self._rewrite:
             lowest = np.array(-np.inf, x.dtype)
             return lax.reduce_window(x, lowest, lax.max, *_window(attributes))
-        wide = x.astype(jnp.float32)  # a CPU selects narrower numbers many times slower
+        wide = widened(x)  # a CPU selects narrower numbers many times slower
         best, *others = _shifted(wide, attributes["kernel"], attributes, -np.inf)
         for other in others:
             best = jnp.where(other > best, other, best)
         return best.astype(x.dtype)
 
     def mean_pool(self, x, attributes):
-        """Summed in float32; padding does not count in the divisor."""
-        total = lax.reduce_window(x.astype(jnp.float32), np.float32(0), lax.add, *_window(attributes))
-        return (total * _inverse_counts(axes_over(x.shape[1:3], attributes["kernel"], attributes))).astype(x.dtype)
+        """Summed widened; padding does not count in the divisor."""
+        wide = widened(x)
+        total = lax.reduce_window(wide, np.zeros((), wide.dtype), lax.add, *_window(attributes))
+        inverse = _inverse_counts(axes_over(x.shape[1:3], attributes["kernel"], attributes), wide.dtype)
+        return (total * inverse).astype(x.dtype)
 
     def _plain(self, attributes):
         def convolve(x, kernel):
@@ -78,6 +80,16 @@ class Windows(object):
 
     def _product(self, x, matrix):
         return lax.dot_general(x, matrix, (((3,), (0,)), ((), ())), precision=self._precision)
+
+
+def is_wide(x):
+    """Whether `x` is float32 or, in a proof, float64."""
+    return x.dtype in (jnp.float32, jnp.float64)
+
+
+def widened(x):
+    """As float32; float64 stays."""
+    return x if is_wide(x) else x.astype(jnp.float32)
 
 
 def _one_channel(attributes):
@@ -129,9 +141,9 @@ def _strided(x, strides):
     return x if strides == (1, 1) else x[:, :: strides[0], :: strides[1], :]
 
 
-def _inverse_counts(axes):
+def _inverse_counts(axes, dtype):
     """One over how many image elements each window holds: a number where all hold the same."""
-    inverse = (1.0 / inside_counts(axes)).astype(np.float32)
+    inverse = (1.0 / inside_counts(axes)).astype(dtype)
     return inverse.flat[0] if np.all(inverse == inverse.flat[0]) else inverse[None, :, :, None]
 
 

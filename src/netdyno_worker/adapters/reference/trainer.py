@@ -9,7 +9,7 @@ import numpy as np
 
 from netdyno_worker.adapters.reference.optimizers import OPTIMIZERS
 from netdyno_worker.contract import Trainer, Unsupported
-from netdyno_worker.oracle.ops import KERNELS, latest_state
+from netdyno_worker.oracle.ops import KERNELS, KINKED, latest_state
 from netdyno_worker.oracle.rounding import Exact, Rounding
 from netdyno_worker.program import inputs_by_role, nodes_for
 
@@ -52,6 +52,15 @@ class ReferenceTrainer(Trainer):
 
     def feed(self, batch):
         self._batch = {name: _widened(array) for name, array in batch.items()}
+        if not isinstance(self._rounding, Exact):
+            self._study_noise()
+
+    def _study_noise(self):
+        nodes = nodes_for(self._program, [update.loss for update in self._program.updates])
+        rounding, self._rounding = self._rounding, Exact()
+        exact, _ = self._forward(nodes)
+        self._rounding = rounding
+        rounding.learn(exact, self._forward(nodes)[0])
 
     def step(self):
         for tape in self._tapes:
@@ -112,7 +121,10 @@ class ReferenceTrainer(Trainer):
         }
 
     def _attributes(self, node):
-        """A node's attributes, with a generator where it draws: new each step, the same in all its updates."""
+        """A node's attributes, with a generator where it draws: new each step, the same in all its updates; with what
+        a replay takes to the other side of a kink."""
+        if node.op in KINKED:
+            return dict(node.attributes, flips=self._rounding.flips(node))
         if not self._program.facts[node.op].random:
             return node.attributes
         key = [self._seed % 2**32, node.attributes["seed"] % 2**32, self._steps]

@@ -8,22 +8,27 @@ import tensorflow
 from netdyno_worker.adapters.kit.windows import axes_of
 from netdyno_worker.adapters.tensorflow.forms import Forms, as_image, channel_axis, flattened, laid, natural, restored
 from netdyno_worker.adapters.tensorflow.windows import Windows
+from netdyno_worker.contract import Unsupported
 from netdyno_worker.program import inputs_by_role, kinds, nodes_for, shapes
 
 tf = getattr(tensorflow.compat, "v1", tensorflow)  # the interface that versions 1 and 2 share
 
 # pads_convolutions, pads_pools: they take padding on four sides. groups: a convolution takes groups.
 # batch_norm: function(x, scale, shift, epsilon) -> (y, batch mean, unbiased batch variance), of rank 4.
-# product_type: in which convolutions and matrix products are computed.
-Abilities = namedtuple("Abilities", "pads_convolutions pads_pools groups batch_norm product_type")
+# kept_type, product_type: in which values are kept, and in which convolutions and matrix products are computed.
+Abilities = namedtuple("Abilities", "pads_convolutions pads_pools groups batch_norm kept_type product_type")
 # latest: {running statistic: (its value in this batch, how much that counts)}. gradients: in the parameters' order.
 Descent = namedtuple("Descent", "loss latest gradients")
+
+WITHOUT_FLOAT64 = {"batch_norm": "FusedBatchNorm", "local_response_norm": "LRN"}  # with TensorFlow's name
 
 
 class Ops(object):
     """Puts parts of one program into the current graph; values are tensors by name, ordered as `forms` says."""
 
     def __init__(self, program, abilities):
+        if abilities.kept_type == tf.float64:
+            _refuse_without_float64(program)
         self.forms = Forms(program)
         self._program = program
         self._shapes = shapes(program)
@@ -37,7 +42,8 @@ class Ops(object):
         for node in nodes_for(self._program, targets):
             if self._program.facts[node.op].random and node.attributes.get("rate") != 0:
                 draw = tf.random_normal if node.op == "normal" else tf.random_uniform
-                found[node.name] = draw(self.forms.of[node.name].lies, seed=node.attributes["seed"] % 2**31)
+                shape, seed = self.forms.of[node.name].lies, node.attributes["seed"] % 2**31
+                found[node.name] = draw(shape, dtype=self._abilities.kept_type, seed=seed)
         return found
 
     def outputs(self, values, draws):
@@ -111,12 +117,20 @@ class Ops(object):
         return tf.cast(value, self._abilities.product_type)
 
 
+def _refuse_without_float64(program):
+    for node in program.nodes:
+        if node.op in WITHOUT_FLOAT64:
+            names = tensorflow.__version__, WITHOUT_FLOAT64[node.op], node.op, node.name
+            raise Unsupported("TensorFlow %s has no float64 kernel of %s, used for %s (node '%s')" % names)
+
+
 def _turned(value, have, want):
     return value if have == want else laid(restored(value, have, tf), want, tf)
 
 
 def _widened(value):
-    return tf.cast(value, tf.float32) if value.dtype.is_floating else value
+    """In float32 at least."""
+    return tf.cast(value, tf.float32) if value.dtype.is_floating and value.dtype != tf.float64 else value
 
 
 def _biased(y, bias):
@@ -200,10 +214,14 @@ DRAWN = {
 }
 
 
-def placed(array, form):
-    """A numpy array in its order in memory; integers in the type that the losses take."""
-    kind = np.int64 if array.dtype.kind == "i" else np.float32
-    return np.array(laid(array, form, np), dtype=kind, order="C")
+def placed(array, form, kind):
+    """A numpy array in its order in memory: numbers of `kind`, integers in the type that the losses take."""
+    return np.array(laid(array, form, np), dtype=np.int64 if array.dtype.kind == "i" else kind, order="C")
+
+
+def rates_of(rule, kind):
+    """An optimizer's numbers as numpy's of that type: TensorFlow makes float32 of Python's."""
+    return {name: value if name == "kind" else kind.type(value) for name, value in rule.items()}
 
 
 def read_back(array, form):

@@ -9,8 +9,9 @@ import numpy as np
 import tensorflow as tf
 
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
-from netdyno_worker.adapters.tensorflow.translation import Ops, placed, read_back
-from netdyno_worker.adapters.tensorflow_1.ops import ABILITIES
+from netdyno_worker.adapters.kit.precision import kept_type
+from netdyno_worker.adapters.tensorflow.translation import Ops, placed, rates_of, read_back
+from netdyno_worker.adapters.tensorflow_1.ops import abilities
 from netdyno_worker.adapters.tensorflow_1.optimizers import OPTIMIZERS
 from netdyno_worker.adapters.tensorflow_1.pipeline import GraphPipeline
 from netdyno_worker.contract import OutOfMemory, Trainer, Unsupported
@@ -23,8 +24,10 @@ def versions():
 def build(job):
     if job.device != "cpu":
         raise Unsupported("TensorFlow 1.9 is driven on the cpu here: its CUDA 9 knows no GPU of today")
-    if job.precision != "float32":
-        raise Unsupported("TensorFlow 1.9 computes in float32 on a cpu, received precision '%s'" % job.precision)
+    if job.precision not in ("float32", "float64"):
+        raise Unsupported(
+            "TensorFlow 1.9 computes in float32 or float64 on a cpu, received precision '%s'" % job.precision
+        )
     if job.execution != "compiled":
         raise Unsupported("TensorFlow 1.9 trains a whole graph at a time, received execution '%s'" % job.execution)
     return SessionTrainer(job)
@@ -35,14 +38,17 @@ class SessionTrainer(Trainer):
 
     def __init__(self, job):
         self._program = job.program
-        self._ops = Ops(job.program, ABILITIES)
+        self._kept_type = kept_type(job)
+        self._ops = Ops(job.program, abilities(self._kept_type))
         self._graph = tf.Graph()
         self._reading = {}
         self._losses = ()
         with self._graph.as_default():
             tf.set_random_seed(job.seed)
             self._batch = OrderedDict((i.name, self._batch_variable(i)) for i in job.program.inputs)
-            self._parameters = OrderedDict((p.name, self._zeros(p.name)) for p in job.program.parameters)
+            self._parameters = OrderedDict(
+                (p.name, self._zeros(p.name, self._kept_type)) for p in job.program.parameters
+            )
             losses, train = self._training()
             self._session = tf.Session(config=_config(job.threads))
             self._session.run(tf.global_variables_initializer())
@@ -105,7 +111,8 @@ class SessionTrainer(Trainer):
             moved.append(variable.assign_sub((variable.read_value() - value) * share).op)
         variables = [self._parameters[name] for name in update.parameters]
         with tf.control_dependencies([descent.loss] + descent.gradients):
-            optimizer = OPTIMIZERS[update.optimizer["kind"]](update.optimizer)
+            rule = rates_of(update.optimizer, self._kept_type)
+            optimizer = OPTIMIZERS[rule["kind"]](rule)
             moved.append(optimizer.apply_gradients(list(zip(descent.gradients, variables))))
         return tf.group(*moved)
 
@@ -131,15 +138,14 @@ class SessionTrainer(Trainer):
         return {name: variable.read_value() for name, variable in variables}
 
     def _batch_variable(self, source):
-        kind = tf.int64 if source.dtype == "integer" else tf.float32
-        return self._zeros(source.name, kind)
+        return self._zeros(source.name, tf.int64 if source.dtype == "integer" else self._kept_type)
 
-    def _zeros(self, name, kind=tf.float32):
+    def _zeros(self, name, kind):
         """Loaded later: a graph that holds initial values may become too large for TensorFlow."""
         return tf.Variable(tf.zeros(self._ops.forms.of[name].lies, kind), trainable=False)
 
     def _load(self, variable, array, name):
-        variable.load(placed(array, self._ops.forms.of[name]), self._session)
+        variable.load(placed(array, self._ops.forms.of[name], self._kept_type), self._session)
 
 
 def _config(threads):

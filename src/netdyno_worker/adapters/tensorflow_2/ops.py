@@ -2,18 +2,21 @@
 
 import tensorflow as tf
 
+from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.adapters.tensorflow.translation import Abilities
 
 
 def abilities(job):
     """On a CPU an image is padded and groups are split beforehand: oneDNN, many times faster, takes neither."""
+    kept = tf.as_dtype(kept_type(job))
     whole = job.execution == "compiled" or job.device == "cuda"
     return Abilities(
         pads_convolutions=whole,
         pads_pools=job.execution != "compiled" and job.device == "cuda",
         groups=whole,
         batch_norm=_batch_norm,
-        product_type={"bfloat16": tf.bfloat16, "float16": tf.float16}.get(job.precision, tf.float32),
+        kept_type=kept,
+        product_type={"bfloat16": tf.bfloat16, "float16": tf.float16}.get(job.precision, kept),
     )
 
 

@@ -61,7 +61,7 @@ class Adam(object):
 
     def __init__(self, rule, variables):
         self._rule = rule
-        self._count = tf.Variable(0.0)
+        self._count = tf.Variable(tf.zeros([], variables[0].dtype))
         self._triples = [(variable, _zeros_like(variable), _zeros_like(variable)) for variable in variables]
 
     def apply(self, gradients, finite=None):
@@ -96,4 +96,4 @@ def _unless_skipped(finite, value, otherwise):
 
 
 def _zeros_like(variable):
-    return tf.Variable(tf.zeros(variable.shape), trainable=False)
+    return tf.Variable(tf.zeros(variable.shape, variable.dtype), trainable=False)

@@ -12,7 +12,8 @@ import numpy as np
 import tensorflow as tf
 
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
-from netdyno_worker.adapters.tensorflow.translation import Ops, placed, read_back
+from netdyno_worker.adapters.kit.precision import kept_type
+from netdyno_worker.adapters.tensorflow.translation import Ops, placed, rates_of, read_back
 from netdyno_worker.adapters.tensorflow_2.ops import abilities
 from netdyno_worker.adapters.tensorflow_2.optimizers import OPTIMIZERS, LossScale
 from netdyno_worker.adapters.tensorflow_2.pipeline import RecordPipeline
@@ -49,6 +50,7 @@ class FunctionTrainer(Trainer):
     def __init__(self, job):
         self._job = job
         self._program = job.program
+        self._kept_type = kept_type(job)
         self._ops = Ops(job.program, abilities(job))
         with tf.device(DEVICES[job.device]):
             self._parameters = OrderedDict((p.name, self._variable(p)) for p in job.program.parameters)
@@ -62,7 +64,8 @@ class FunctionTrainer(Trainer):
     def feed(self, batch):
         with tf.device(DEVICES[self._job.device]):
             self._batch = tuple(
-                tf.identity(placed(batch[i.name], self._ops.forms.of[i.name])) for i in self._program.inputs
+                tf.identity(placed(batch[i.name], self._ops.forms.of[i.name], self._kept_type))
+                for i in self._program.inputs
             )
 
     def step(self):
@@ -129,18 +132,17 @@ class FunctionTrainer(Trainer):
         return self._beside[what](*self._batch)
 
     def _variable(self, parameter):
-        value = placed(self._job.initial(parameter.name), self._ops.forms.of[parameter.name])
+        value = placed(self._job.initial(parameter.name), self._ops.forms.of[parameter.name], self._kept_type)
         return tf.Variable(value, trainable=parameter.trainable)
 
     def _optimizer(self, update):
-        return OPTIMIZERS[update.optimizer["kind"]](
-            update.optimizer, [self._parameters[name] for name in update.parameters]
-        )
+        rule = rates_of(update.optimizer, self._kept_type)
+        return OPTIMIZERS[rule["kind"]](rule, [self._parameters[name] for name in update.parameters])
 
     def _traced(self, body):
         """The function as called with tensors, without the checks that choose among several traces."""
         specs = [
-            tf.TensorSpec(self._ops.forms.of[i.name].lies, tf.int64 if i.dtype == "integer" else tf.float32)
+            tf.TensorSpec(self._ops.forms.of[i.name].lies, tf.int64 if i.dtype == "integer" else self._kept_type)
             for i in self._program.inputs
         ]
         compiled = True if self._job.execution == "compiled" else None
