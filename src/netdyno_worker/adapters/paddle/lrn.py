@@ -4,7 +4,6 @@ import paddle
 from paddle.nn import functional
 
 from netdyno_worker.adapters.kit.powers import negative_power
-from netdyno_worker.adapters.paddle import exact
 
 
 def local_response_norm(x, size, alpha, beta, k):
@@ -13,6 +12,4 @@ def local_response_norm(x, size, alpha, beta, k):
     rows = paddle.reshape(x * x, [count, 1, channels, height * width])
     mean = functional.avg_pool2d(rows, [size, 1], [1, 1], [size // 2, 0], exclusive=False)
     divisor = paddle.reshape(mean, [count, channels, height, width]) * alpha + k
-    if x.dtype == paddle.float64:
-        return x * exact.power(divisor, -beta)
     return x * negative_power(divisor, beta, paddle.rsqrt, paddle.sqrt)

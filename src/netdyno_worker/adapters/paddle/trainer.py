@@ -17,6 +17,14 @@ from netdyno_worker.adapters.paddle.ops import transposed_parameters, write_sour
 from netdyno_worker.adapters.paddle.optimizers import make_optimizer
 from netdyno_worker.contract import Trainer, Unsupported
 
+# What the source calls besides `paddle` and `F`; exact.py has its own.
+FUNCTIONS = {
+    "batch_norm": functional.batch_norm,
+    "local_response_norm": local_response_norm,
+    "mean_pool": functional.avg_pool2d,
+    "power": paddle.pow,
+}
+
 
 def versions():
     found = {"paddle": paddle.__version__, "numpy": np.__version__}
@@ -180,7 +188,7 @@ class _Eager(object):
     """The values of some targets, computed op by op."""
 
     def __init__(self, job, targets):
-        self._source = write_source(job.program, targets)
+        self._source = write_source(job, targets)
         self._compute = _executed(self._source, job.precision)
         self._arguments = None
 
@@ -195,7 +203,7 @@ class _Compiled(object):
     """The same through to_static: parameters are a layer's own, inputs its arguments."""
 
     def __init__(self, job, targets):
-        self._source = write_source(job.program, targets, attributes=True)
+        self._source = write_source(job, targets, attributes=True)
         self._precision = job.precision
         self._layer = None
         self._inputs = None
@@ -233,15 +241,8 @@ class _Unmoved(object):
 
 def _executed(source, precision):
     """The function that the source defines."""
-    is_exact = precision == "float64"
-    names = {
-        "paddle": paddle,
-        "F": functional,
-        "batch_norm": exact.batch_norm if is_exact else functional.batch_norm,
-        "local_response_norm": local_response_norm,
-        "power": exact.power if is_exact else paddle.pow,
-    }
-    return execute(source.text, names)
+    functions = exact.FUNCTIONS if precision == "float64" else FUNCTIONS
+    return execute(source.text, dict(functions, paddle=paddle, F=functional))
 
 
 def _variance_factors(program):
@@ -266,8 +267,8 @@ def _forbid_tf32():
 def _refuse(job):
     if job.precision not in ("float32", "float64"):
         raise Unsupported(
-            "this adapter trains Paddle in float32: on a CPU it has no convolution in '%s', and its auto_cast "
-            "silently computes in float32" % job.precision
+            "this adapter trains Paddle in float32 and float64: on a CPU it has no convolution in '%s', and its "
+            "auto_cast silently computes in float32" % job.precision
         )
     if job.device == "cuda" and not (paddle.is_compiled_with_cuda() and paddle.device.cuda.device_count()):
         raise Unsupported("paddle %s finds no CUDA device" % paddle.__version__)
