@@ -7,6 +7,7 @@ parameter has no batch; where a graph uses one as if it were data, each sample t
 import cntk
 import numpy as np
 
+from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.contract import Unsupported
 from netdyno_worker.program import layer_places, shapes
 
@@ -19,6 +20,7 @@ class Leaves(object):
 
     def __init__(self, job):
         self.program = job.program
+        self.dtype = kept_type(job).type
         self._shapes = shapes(job.program)
         self.batch = batch_of(job.program)
         self.forms = parameter_forms(job.program)
@@ -54,7 +56,7 @@ class Leaves(object):
         """{uid of a variable: its values on the device}."""
         found = {}
         for key, variable in self._variables.items():
-            array = np.ascontiguousarray(self._fillers[key](batch), dtype=np.float32)
+            array = np.ascontiguousarray(self._fillers[key](batch), dtype=self.dtype)
             found[variable.uid] = cntk.Value.create(variable, array, device=device)
         return found
 
@@ -63,15 +65,15 @@ class Leaves(object):
         return np.array(value.T if self.forms[name] == "matrix" else value, order="C").reshape(self._shapes[name])
 
     def _parameter(self, parameter, initial):
-        array = np.ascontiguousarray(_formed(initial, self.forms[parameter.name]))
-        return cntk.parameter(init=array) if parameter.trainable else cntk.constant(array)
+        array = np.ascontiguousarray(_formed(initial, self.forms[parameter.name]), dtype=self.dtype)
+        return cntk.parameter(init=array, dtype=self.dtype) if parameter.trainable else cntk.constant(array)
 
     def _deal(self, batch):
         return np.eye(self.batch)
 
     def _variable(self, key, shape, filler):
         if key not in self._variables:
-            self._variables[key] = cntk.input_variable(shape, np.float32)
+            self._variables[key] = cntk.input_variable(shape, self.dtype)
             self._fillers[key] = filler
         return self._variables[key]
 

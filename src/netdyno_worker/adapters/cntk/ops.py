@@ -46,7 +46,9 @@ def translate(job, targets, leaves, spare=False):
 
 def _with_spare_state(program, node, inputs):
     roles, state = inputs_by_role(program, node), program.facts[node.op].state
-    return [cntk.constant(0, shape=x.shape) if role in state else x for (role, _), x in zip(roles, inputs)]
+    return [
+        cntk.constant(0, shape=x.shape, dtype=x.dtype) if role in state else x for (role, _), x in zip(roles, inputs)
+    ]
 
 
 def _operand(node, place, values, leaves):
@@ -89,7 +91,7 @@ def _batch_norm(site):
         epsilon=site.node.attributes["epsilon"],
         use_cudnn_engine=site.gpu,
         # Not 0: with nothing counted yet, the first batch would replace the statistics instead of moving them.
-        running_count=cntk.constant(1.0),
+        running_count=cntk.constant(1.0, dtype=site.leaves.dtype),
     )
 
 
@@ -97,7 +99,7 @@ def _local_response_norm(site):
     """Near channels are summed as rows of a one-channel image, in a third of the time that CNTK's own op takes."""
     x, attributes = site.inputs[0], site.node.attributes
     size, channels = attributes["size"], x.shape[0]
-    kernel = cntk.constant(np.full((1, 1, size, 1), attributes["alpha"] / size, np.float32))
+    kernel = cntk.constant(np.full((1, 1, size, 1), attributes["alpha"] / size, site.leaves.dtype))
     rows = cntk.reshape(cntk.square(x), (1, channels, -1))
     sliding = {"strides": (1, 1), "padding": (size // 2, size // 2, 0, 0), "groups": 1}
     total = cntk.reshape(windows.convolution(rows, kernel, sliding), x.shape)

@@ -22,16 +22,17 @@ def _adam(rule, batch):
     """CNTK's own Adam adds epsilon before it corrects the second moment; the graph's adds it after."""
 
     def update(parameters, gradients):
-        corrections = [_correction(rule[beta]) for beta in ("beta1", "beta2")]
+        dtype = parameters[0].dtype
+        corrections = [_correction(rule[beta], dtype) for beta in ("beta1", "beta2")]
         moved = [_moved(rule, pair, corrections, batch) for pair in zip(parameters, gradients)]
         return cntk.combine(moved)
 
     return update
 
 
-def _correction(beta):
+def _correction(beta, dtype):
     """1 - beta**step, kept as such: 1 minus a rounded power would lose its digits."""
-    kept = cntk.constant(0, shape=(1,), name="correction")
+    kept = cntk.constant(0, shape=(1,), dtype=dtype, name="correction")
     return cntk.assign(kept, kept * beta + (1.0 - beta))
 
 
@@ -45,5 +46,5 @@ def _moved(rule, pair, corrections, batch):
 
 
 def _average(parameter, beta, value):
-    kept = cntk.constant(0, shape=parameter.shape, name="moment")
+    kept = cntk.constant(0, shape=parameter.shape, dtype=parameter.dtype, name="moment")
     return cntk.assign(kept, beta * kept + (1.0 - beta) * value)

@@ -24,8 +24,8 @@ def versions():
 def build(job):
     if job.execution != "compiled":
         raise Unsupported("CNTK trains static graphs; it has no other execution")
-    if job.precision != "float32":
-        raise Unsupported("this adapter trains CNTK in float32, received '%s'" % job.precision)
+    if job.precision not in ("float32", "float64"):
+        raise Unsupported("this adapter trains CNTK in float32 and float64, received '%s'" % job.precision)
     _choose_device(job.device)
     _limit_threads(job.threads)
     cntk.cntk_py.set_fixed_random_seed(job.seed % 2**31)
@@ -90,7 +90,7 @@ class CntkTrainer(Trainer):
         arguments = _arguments(function, self._placed)
         _, found = function.forward(arguments, function.outputs, {function.outputs[-1]}, self._device)
         shapes = {node.name: node.shape for node in self._job.program.nodes}
-        arrays = [np.asarray(found[output], dtype=np.float32) for output in function.outputs]
+        arrays = [np.asarray(found[output], dtype=self._leaves.dtype) for output in function.outputs]
         return {
             name: array.reshape(shapes[name]) if shapes.get(name, True) else array.mean(dtype=np.float64)
             for name, array in zip(names, arrays)
@@ -104,7 +104,7 @@ class CntkTrainer(Trainer):
         for update in self._updates:
             gradients = update.gradients(readers[update.loss_name], self._placed, self._device)
             for name in update.parameter_names:
-                value = gradients.get(name, np.zeros(self._leaves.parameters[name].shape, np.float32))
+                value = gradients.get(name, np.zeros(self._leaves.parameters[name].shape, self._leaves.dtype))
                 found[update.name + "/" + name] = self._leaves.array(name, value)
         return found
 

@@ -36,7 +36,7 @@ def mean_pool(x, attributes):
         return native
     axes = axes_over(x.shape[1:], attributes["kernel"], attributes)
     whole = _pool(padded(x, attributes["padding"], 0.0), cntk.AVG_POOLING, attributes)
-    return cntk.element_times(whole, cntk.constant((1.0 / inside_shares(axes)).astype(np.float32)[None]))
+    return cntk.element_times(whole, cntk.constant((1.0 / inside_shares(axes)).astype(x.dtype)[None]))
 
 
 def global_mean_pool(x):

@@ -12,21 +12,23 @@ from netdyno_worker.program import inputs_by_role, shapes
 Source = namedtuple("Source", "text leaves inputs")
 
 # What an op's rule may ask: its node, the variables of its inputs, every shape, the names of transposed parameters,
-# and the names of values that no gradient reaches.
-_Site = namedtuple("_Site", "node inputs shapes transposed constant")
+# the names of values that no gradient reaches, and how to write a number that a tensor is multiplied by.
+_Site = namedtuple("_Site", "node inputs shapes transposed constant number")
 
 
-def write_source(program, targets, attributes=False):
+def write_source(job, targets, attributes=False):
     """The function of `targets`: a tuple for a list of names, the value itself for one name.
 
     It takes the values of its leaves in one list, or with `attributes` the inputs one by one after a `self` whose
     attributes are the parameters, which is how to_static recognises parameters.
     """
+    program = job.program
     outline, known = Outline(program, targets), shapes(program)
     turned, constant = transposed_parameters(program), _constants(program)
+    number = "number({!r})".format if job.precision == "float64" else repr
 
     def express(node, variables):
-        return _RULES[node.op](_Site(node, variables, known, turned, constant))
+        return _RULES[node.op](_Site(node, variables, known, turned, constant, number))
 
     text = outline.method_text(express) if attributes else outline.text(express)
     leaves = OrderedDict((name, outline.variable(name)) for name in outline.leaves)
@@ -89,7 +91,7 @@ def list_of(node, key):
 def _batch_norm(site):
     x, scale, shift, mean, variance = site.inputs
     kept, epsilon = 1.0 - site.node.attributes["momentum"], site.node.attributes["epsilon"]
-    return "F.batch_norm(%s, %s, %s, %s, %s, True, %r, %r)" % (x, mean, variance, scale, shift, kept, epsilon)
+    return "batch_norm(%s, %s, %s, %s, %s, True, %r, %r)" % (x, mean, variance, scale, shift, kept, epsilon)
 
 
 def _local_response_norm(site):
@@ -111,7 +113,7 @@ def _binary_cross_entropy(site):
 
 def _gaussian_kl(site):
     share = -0.5 / site.shapes[site.node.inputs[0]][0]
-    return "paddle.sum(1.0 + {1} - {0} * {0} - paddle.exp({1})) * {2!r}".format(*(site.inputs + [share]))
+    return "paddle.sum(1.0 + {1} - {0} * {0} - paddle.exp({1})) * {2}".format(*(site.inputs + [site.number(share)]))
 
 
 def _form(text):
@@ -122,7 +124,7 @@ _RULES = {
     "convolution": _convolution,
     "linear": _linear,
     "max_pool": _pool("F.max_pool2d(%s, %r, %r, %r)"),
-    "mean_pool": _pool("F.avg_pool2d(%s, %r, %r, %r)"),
+    "mean_pool": _pool("mean_pool(%s, %r, %r, %r)"),
     "global_mean_pool": _form("paddle.mean({0}, [2, 3])"),
     "batch_norm": _batch_norm,
     "local_response_norm": _local_response_norm,
@@ -133,8 +135,8 @@ _RULES = {
     "flatten": _form("paddle.flatten({0}, 1)"),
     "add": _form("{0} + {1}"),
     "multiply": _form("{0} * {1}"),
-    "scale": lambda site: "%s * %r" % (site.inputs[0], site.node.attributes["factor"]),
-    "power": lambda site: "paddle.pow(%s, %r)" % (site.inputs[0], site.node.attributes["exponent"]),
+    "scale": lambda site: "%s * %s" % (site.inputs[0], site.number(site.node.attributes["factor"])),
+    "power": lambda site: "power(%s, %r)" % (site.inputs[0], site.node.attributes["exponent"]),
     "concat": lambda site: "paddle.concat([%s], 1)" % ", ".join(site.inputs),
     "softmax_cross_entropy": _form("F.cross_entropy({0}, {1})"),
     "mean_squared_error": _form("F.mse_loss({0}, {1})"),

@@ -8,12 +8,22 @@ import paddle
 from paddle.nn import functional
 
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
+from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.adapters.kit.source import execute
 from netdyno_worker.adapters.kit.statistics import variance_factors
+from netdyno_worker.adapters.paddle import exact
 from netdyno_worker.adapters.paddle.lrn import local_response_norm
 from netdyno_worker.adapters.paddle.ops import transposed_parameters, write_source
 from netdyno_worker.adapters.paddle.optimizers import make_optimizer
 from netdyno_worker.contract import Trainer, Unsupported
+
+# What the source calls besides `paddle` and `F`; exact.py has its own.
+FUNCTIONS = {
+    "batch_norm": functional.batch_norm,
+    "local_response_norm": local_response_norm,
+    "mean_pool": functional.avg_pool2d,
+    "power": paddle.pow,
+}
 
 
 def versions():
@@ -29,6 +39,7 @@ def build(job):
     paddle.set_device("gpu:0" if job.device == "cuda" else "cpu")
     paddle.base.core.set_num_threads(job.threads)
     paddle.seed(job.seed % 2**32)
+    paddle.set_default_dtype(kept_type(job).name)
     if job.device == "cuda":
         _forbid_tf32()
     return PaddleTrainer(job)
@@ -40,6 +51,7 @@ class PaddleTrainer(Trainer):
     def __init__(self, job):
         self._job = job
         self._program = job.program
+        self._dtype = kept_type(job)
         self._transposed = transposed_parameters(job.program)
         self._factors = _variance_factors(job.program)
         self._values = {p.name: self._parameter(p) for p in job.program.parameters}
@@ -47,7 +59,7 @@ class PaddleTrainer(Trainer):
         self._outputs = None
 
     def feed(self, batch):
-        kinds = {name: np.int64 if array.dtype.kind == "i" else np.float32 for name, array in batch.items()}
+        kinds = {name: np.int64 if array.dtype.kind == "i" else self._dtype for name, array in batch.items()}
         arrays = {name: np.ascontiguousarray(array, kinds[name]) for name, array in batch.items()}
         self._place({name: paddle.to_tensor(array) for name, array in arrays.items()})
 
@@ -94,16 +106,16 @@ class PaddleTrainer(Trainer):
         return {"layout": "nchw", "optimizer": kinds, "threads": self._job.threads}
 
     def _parameter(self, parameter):
-        array = self._job.initial(parameter.name)
+        array = self._job.initial(parameter.name).astype(self._dtype, copy=False)
         if not parameter.trainable:
-            return paddle.to_tensor(array / np.float32(self._factors.get(parameter.name, 1.0)))
+            return paddle.to_tensor(array / self._factor(parameter.name))
         array = np.ascontiguousarray(array.T) if parameter.name in self._transposed else array
         start = paddle.nn.initializer.Assign(array)
-        return paddle.create_parameter(list(array.shape), "float32", default_initializer=start)
+        return paddle.create_parameter(list(array.shape), self._dtype.name, default_initializer=start)
 
     def _read_outputs(self):
         if self._outputs is None:
-            self._outputs = _Eager(self._program, self._program.outputs)
+            self._outputs = _Eager(self._job, self._program.outputs)
         self._outputs.bind(self._values)
         with _Unmoved(self._values, self._program), paddle.no_grad():
             found = self._outputs.call()
@@ -124,8 +136,11 @@ class PaddleTrainer(Trainer):
 
     def _read_parameters(self):
         found = {p.name: self._array(p.name, self._values[p.name]) for p in self._program.parameters}
-        found.update({name: found[name] * np.float32(factor) for name, factor in self._factors.items()})
+        found.update({name: found[name] * self._factor(name) for name in self._factors})
         return found
+
+    def _factor(self, name):
+        return self._dtype.type(self._factors.get(name, 1.0))
 
     def _array(self, name, tensor):
         array = np.array(tensor.numpy())
@@ -140,9 +155,9 @@ class _Update(object):
         self.last_loss = None
         self._names = update.parameters
         self._parameters = [values[name] for name in update.parameters]
-        self.optimizer = make_optimizer(update.optimizer, self._parameters)
+        self.optimizer = make_optimizer(update.optimizer, self._parameters, job.precision)
         form = _Compiled if job.execution == "compiled" else _Eager
-        self._function = form(job.program, update.loss)
+        self._function = form(job, update.loss)
 
     def bind(self, values):
         """Take the tensors to train on; their contents may change later, the tensors may not."""
@@ -172,9 +187,9 @@ class _Update(object):
 class _Eager(object):
     """The values of some targets, computed op by op."""
 
-    def __init__(self, program, targets):
-        self._source = write_source(program, targets)
-        self._compute = _executed(self._source)
+    def __init__(self, job, targets):
+        self._source = write_source(job, targets)
+        self._compute = _executed(self._source, job.precision)
         self._arguments = None
 
     def bind(self, values):
@@ -187,8 +202,9 @@ class _Eager(object):
 class _Compiled(object):
     """The same through to_static: parameters are a layer's own, inputs its arguments."""
 
-    def __init__(self, program, targets):
-        self._source = write_source(program, targets, attributes=True)
+    def __init__(self, job, targets):
+        self._source = write_source(job, targets, attributes=True)
+        self._precision = job.precision
         self._layer = None
         self._inputs = None
 
@@ -201,7 +217,7 @@ class _Compiled(object):
         return self._layer(*self._inputs)
 
     def _make(self, values):
-        layer = type("Network", (paddle.nn.Layer,), {"forward": _executed(self._source)})()
+        layer = type("Network", (paddle.nn.Layer,), {"forward": _executed(self._source, self._precision)})()
         for name, variable in self._source.leaves.items():
             if name not in self._source.inputs:
                 add = layer.register_buffer if values[name].stop_gradient else layer.add_parameter
@@ -223,9 +239,10 @@ class _Unmoved(object):
             paddle.assign(copy, tensor)
 
 
-def _executed(source):
+def _executed(source, precision):
     """The function that the source defines."""
-    return execute(source.text, {"paddle": paddle, "F": functional, "local_response_norm": local_response_norm})
+    functions = exact.FUNCTIONS if precision == "float64" else FUNCTIONS
+    return execute(source.text, dict(functions, paddle=paddle, F=functional))
 
 
 def _variance_factors(program):
@@ -248,10 +265,10 @@ def _forbid_tf32():
 
 
 def _refuse(job):
-    if job.precision != "float32":
+    if job.precision not in ("float32", "float64"):
         raise Unsupported(
-            "this adapter trains Paddle in float32: on a CPU it has no convolution in '%s', and its auto_cast "
-            "silently computes in float32" % job.precision
+            "this adapter trains Paddle in float32 and float64: on a CPU it has no convolution in '%s', and its "
+            "auto_cast silently computes in float32" % job.precision
         )
     if job.device == "cuda" and not (paddle.is_compiled_with_cuda() and paddle.device.cuda.device_count()):
         raise Unsupported("paddle %s finds no CUDA device" % paddle.__version__)

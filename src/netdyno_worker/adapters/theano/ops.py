@@ -37,7 +37,8 @@ def _batch_norm(site, x, scale, shift, mean, variance):
     """The normalised values, and where the running mean and variance move."""
     attributes = site.node.attributes
     # Theano's own limit is 1e-5 in double precision, and 1e-5 itself rounds to a float32 below it.
-    epsilon = max(np.float32(attributes["epsilon"]), np.nextafter(np.float32(1e-5), np.float32(1)))
+    lowest = 1e-5 if x.dtype == "float64" else np.nextafter(np.float32(1e-5), np.float32(1))
+    epsilon = max(np.dtype(x.dtype).type(attributes["epsilon"]), lowest)
     axes = (0,) + tuple(range(2, x.ndim))
     found = tensor.nnet.bn.batch_normalization_train(
         x, scale, shift, axes, epsilon, attributes["momentum"], mean, variance
@@ -69,7 +70,7 @@ def _local_response_norm(site, x):
 def _channel_sums(x, size, shape):
     """At each channel the sum over the `size` channels centred on it; those outside count as 0."""
     half = size // 2
-    padded = tensor.alloc(np.float32(0), shape[0], shape[1] + 2 * half, *shape[2:])
+    padded = tensor.alloc(np.zeros((), x.dtype), shape[0], shape[1] + 2 * half, *shape[2:])
     padded = tensor.set_subtensor(padded[:, half : half + shape[1]], x)
     return sum((padded[:, i : i + shape[1]] for i in range(1, size)), padded[:, : shape[1]])
 
@@ -87,17 +88,17 @@ def _dropout(site, x):
     rate = site.node.attributes["rate"]
     if rate == 0:
         return x
-    kept = site.random.binomial(size=site.shapes[0], p=1.0 - rate, dtype="float32")
+    kept = site.random.binomial(size=site.shapes[0], p=1.0 - rate, dtype=x.dtype)
     return x * kept * (1.0 / (1.0 - rate))
 
 
 def _bernoulli(site, probability):
-    drawn = site.random.uniform(size=site.shapes[0], dtype="float32")
-    return theano.gradient.disconnected_grad(tensor.cast(drawn < probability, "float32"))
+    drawn = site.random.uniform(size=site.shapes[0], dtype=probability.dtype)
+    return theano.gradient.disconnected_grad(tensor.cast(drawn < probability, probability.dtype))
 
 
 def _normal(site):
-    return site.random.normal(size=site.node.attributes["shape"], dtype="float32")
+    return site.random.normal(size=site.node.attributes["shape"], dtype=theano.config.floatX)
 
 
 def _cross_entropy(site, logits, labels):

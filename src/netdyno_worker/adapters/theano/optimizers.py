@@ -26,11 +26,11 @@ def _momentum(parameters, gradients, optimizer):
 
 def _adam(parameters, gradients, optimizer):
     """Both corrections as float64 scalars: 1 - 0.999 loses digits in float32."""
-    beta1, beta2 = optimizer["beta1"], optimizer["beta2"]
+    beta1, beta2, dtype = optimizer["beta1"], optimizer["beta2"], theano.config.floatX
     count = shared_array(np.ones((), np.float64))
     powers = [tensor.constant(beta, dtype="float64") ** count for beta in (beta1, beta2)]
-    rate = tensor.cast(adam_rate(optimizer["learning_rate"], *powers, sqrt=tensor.sqrt), "float32")
-    epsilon = tensor.cast(adam_epsilon(optimizer["epsilon"], powers[1], tensor.sqrt), "float32")
+    rate = tensor.cast(adam_rate(optimizer["learning_rate"], *powers, sqrt=tensor.sqrt), dtype)
+    epsilon = tensor.cast(adam_epsilon(optimizer["epsilon"], powers[1], tensor.sqrt), dtype)
     changes = [(count, count + 1.0)]
     for parameter, gradient in zip(parameters, gradients):
         first, second = _zeros_like(parameter), _zeros_like(parameter)

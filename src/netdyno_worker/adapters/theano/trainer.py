@@ -7,6 +7,7 @@ from collections import OrderedDict
 
 import numpy as np
 
+from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.adapters.theano.ops import evaluate
 from netdyno_worker.adapters.theano.optimizers import RULES, shared_array
 from netdyno_worker.adapters.theano.start import MRG_RandomStreams, tensor, theano
@@ -19,6 +20,7 @@ def versions():
 
 def build(job):
     _refuse(job)
+    theano.config.floatX = kept_type(job).name  # also what Python's floats become in an expression
     return TheanoTrainer(job)
 
 
@@ -28,9 +30,11 @@ class TheanoTrainer(Trainer):
     def __init__(self, job):
         self._program = job.program
         self._random = MRG_RandomStreams(job.seed % 2**30 + 1)
-        self._shared = OrderedDict((i.name, shared_array(_room(i), i.name)) for i in job.program.inputs)
+        dtype = kept_type(job)
+        self._shared = OrderedDict((i.name, shared_array(_room(i, dtype), i.name)) for i in job.program.inputs)
         for parameter in job.program.parameters:
-            self._shared[parameter.name] = shared_array(np.array(job.initial(parameter.name)), parameter.name)
+            initial = np.array(job.initial(parameter.name), dtype=dtype)
+            self._shared[parameter.name] = shared_array(initial, parameter.name)
         self._steps = [self._compiled_update(update) for update in job.program.updates]
         self._losses = [float("nan")] * len(self._steps)
         self._readers = {}
@@ -99,17 +103,17 @@ class TheanoTrainer(Trainer):
 def _refuse(job):
     if job.device != "cpu":
         raise Unsupported("Theano reaches a GPU through pygpu, which is in no package index")
-    if job.precision != "float32":
-        raise Unsupported("this adapter trains Theano in float32, received '%s'" % job.precision)
+    if job.precision not in ("float32", "float64"):
+        raise Unsupported("this adapter trains Theano in float32 and float64, received '%s'" % job.precision)
     if job.execution != "compiled":
         raise Unsupported("Theano compiles every function; there is no other way to run one")
     if not theano.config.cxx:
         raise Unsupported("Theano needs a C++ compiler and found no g++; without one it would run in Python")
 
 
-def _room(source):
+def _room(source, dtype):
     """The value of an input until it is fed."""
-    return np.zeros(source.shape, np.int32 if source.dtype == "integer" else np.float32)
+    return np.zeros(source.shape, np.int32 if source.dtype == "integer" else dtype)
 
 
 UNSUPPORTED = {}

@@ -97,7 +97,7 @@ def mean_pool(site, x):
         total = _pool(site, _padded(site, x, 0.0), (0, 0), True, "sum")
     else:
         total = _pool(site, x, native[0], native[1], "sum")
-    return total * tensor.constant(1.0 / inside_counts(site.axes)[None, None], dtype="float32")
+    return total * tensor.constant(1.0 / inside_counts(site.axes)[None, None], dtype=x.dtype)
 
 
 def _native_max_pool(site, x):
@@ -157,5 +157,5 @@ def _native_count(axis, padding, over):
 def _padded(site, x, value):
     batch, channels, height, width = site.shapes[0]
     top, bottom, left, right = site.node.attributes["padding"]
-    canvas = tensor.alloc(np.float32(value), batch, channels, height + top + bottom, width + left + right)
+    canvas = tensor.alloc(np.array(value, x.dtype), batch, channels, height + top + bottom, width + left + right)
     return tensor.set_subtensor(canvas[:, :, top : top + height, left : left + width], x)
