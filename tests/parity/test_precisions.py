@@ -13,7 +13,7 @@ import pytest
 
 from netdyno.frameworks.spec import find_spec
 from netdyno.results.proof import Proof
-from netdyno.workloads.judgement import MULTIPLE
+from netdyno.workloads.judgement import MULTIPLES
 from netdyno.workloads.references import SIZES, kept_tensors
 from tests.parity.conftest import CASES, candidate_for, proved_specs
 
@@ -57,7 +57,7 @@ def test_a_narrow_precision_does_not_pass_for_float32(prover, cases, spec, preci
     noise = kept_tensors(case.kept("float32"))["outputs"]
     sizes = kept_tensors(case.kept(SIZES))["outputs"]
     narrow = _proofs(prover, cases, spec, precision)[DEEPEST]
-    assert MULTIPLE * max(noise[name] / sizes[name] for name in noise) < narrow.outputs < inf
+    assert MULTIPLES["float32"] * max(noise[name] / sizes[name] for name in noise) < narrow.outputs < inf
 
 
 # In the framework's own interpreter, which has no pytest.

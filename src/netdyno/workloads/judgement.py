@@ -15,7 +15,8 @@ from netdyno.results.proof import EXACTLY, Proof, Tensor
 
 KINDS = ("outputs", "gradients", "losses", "parameters")
 SHOWN = ("outputs", "gradients", "parameters")
-MULTIPLE = 30.0  # of the noise: kernels that are less exact than they could be, kinks that go another way
+# Of the noise: kernels are less exact than they could be, by units of float32 whatever the values are rounded to.
+MULTIPLES = {"float64": 30.0, "float32": 30.0, "tf32": 5.0, "bfloat16": 5.0, "float16": 5.0}
 EXACT = 1e-9  # of a tensor's own size, in float64
 WORST = 10  # tensors that are kept with a proof
 # The largest relative error of rounding to nearest: a tensor may always be off by some of its own.
@@ -51,7 +52,7 @@ class Evidence:
 
     def _limit(self, size: float, noise: float) -> float:
         own = UNITS[self.precision] * size
-        return max(MULTIPLE * max(noise, own), EXACT * size if self.precision == EXACTLY else 0.0)
+        return max(MULTIPLES[self.precision] * max(noise, own), EXACT * size if self.precision == EXACTLY else 0.0)
 
 
 def judged(blank: Proof, programme: Programme, evidence: Evidence) -> Proof:

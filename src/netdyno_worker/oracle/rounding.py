@@ -27,7 +27,7 @@ DRAWS = 2**20 + 7  # errors that are drawn once: each array gets them from a ran
 class Exact(object):
     """Nothing is rounded, and nothing changes sides."""
 
-    def flips(self, node):
+    def flips(self, node, step):
         return None
 
     def inputs(self, node, arrays):
@@ -49,7 +49,8 @@ EXACT = Exact()
 class Rounding(object):
     """Everything a precision rounds, at random by `number`."""
 
-    def __init__(self, precision, number):
+    def __init__(self, precision, number, noises=()):
+        """`noises`: for each step how far rounding takes each value, for the kinks behind it."""
         self._value, self._product, self._parameter = UNITS[precision]
         self._sums = max(UNITS["float64"][0], min(UNITS[precision]))  # they are kept wider than values
         self._smallest = SMALLEST.get(precision, 0.0)
@@ -57,14 +58,9 @@ class Rounding(object):
         self._draws = self._random.uniform(-1.0, 1.0, DRAWS)
         self._factors = {unit: 1.0 + unit * self._draws for unit in UNITS[precision]}
         self._number = number
-        self._noise = {}
+        self._noises = noises
 
-    def learn(self, exact, rounded):
-        """How far rounding takes each value, for the kinks behind it. Until then nothing changes sides."""
-        for name, value in rounded.items():
-            self._noise[name] = float(np.sqrt(np.mean(np.square(exact[name] - value))))
-
-    def flips(self, node):
+    def flips(self, node, step):
         """For a node with a kink: how near is too near, and a function(shape) -> which of such values change sides.
         The first two replays share their draws and take opposite halves; later ones flip nothing."""
         if self._number > 1:
@@ -74,7 +70,7 @@ class Rounding(object):
             drawn = np.random.default_rng([zlib.crc32(node.name.encode("utf-8"))]).random(shape) < 0.5
             return ~drawn if self._number else drawn
 
-        return NEAR * self._noise.get(node.inputs[0], 0.0), chosen
+        return NEAR * self._noises[min(step, len(self._noises) - 1)].get(node.inputs[0], 0.0), chosen
 
     def inputs(self, node, arrays):
         """As a node reads them: parameters are kept wider than they are used."""
@@ -100,6 +96,11 @@ class Rounding(object):
         place = self._random.integers(DRAWS)
         rounded = _in_circles(np.multiply, array, self._factors[unit], place)
         return _in_circles(np.add, rounded, self._smallest * self._draws, place) if self._smallest else rounded
+
+
+def distances(exact, rounded):
+    """{name: root mean square of the difference}."""
+    return {name: float(np.sqrt(np.mean(np.square(exact[name] - value)))) for name, value in rounded.items()}
 
 
 def _in_circles(function, array, others, place):

@@ -38,9 +38,10 @@ def _replay(adapter, request, case, emit):
     """How far rounding alone takes each tensor from the reference: the most of several replays."""
     program = read_program(case["programme"])
     weights = Weights(program, request["seed"], keep=True)
-    furthest = {}
+    job, batch, furthest = job_of(request, program, weights.initial), synthetic_batch(program, request["seed"]), {}
+    noises = adapter.noises(job, batch, case["steps"])
     for number in range(case["replays"]):
-        trainer = adapter.replay(job_of(request, program, weights.initial), number)
+        trainer = adapter.replay(job, number, noises)
         found = differences(case["arrays"], _observed(trainer, program, request, case))
         furthest = {key: max(far, furthest.get(key, 0.0)) for key, far in found.items()}
     return _by_kind(furthest)

@@ -10,7 +10,7 @@ import numpy as np
 from netdyno_worker.adapters.reference.optimizers import OPTIMIZERS
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.oracle.ops import KERNELS, KINKED, latest_state
-from netdyno_worker.oracle.rounding import EXACT, Rounding
+from netdyno_worker.oracle.rounding import EXACT, Rounding, distances
 from netdyno_worker.program import inputs_by_role, nodes_for
 
 # One update's way through the graph: its nodes in order, and for each node which inputs need a gradient.
@@ -31,9 +31,22 @@ def build(job):
     return ReferenceTrainer(job, EXACT)
 
 
-def replay(job, number):
+def replay(job, number, noises):
     """The same, rounded at random as the job's precision does."""
-    return ReferenceTrainer(job, Rounding(job.precision, number))
+    return ReferenceTrainer(job, Rounding(job.precision, number, noises))
+
+
+def noises(job, batch, steps):
+    """For each step, how far rounding takes every value: one that only rounds beside one that does not."""
+    pair = [ReferenceTrainer(job, rounding) for rounding in (EXACT, Rounding(job.precision, number=2))]
+    found = []
+    for _ in range(max(steps, 1)):
+        for trainer in pair:
+            if not found:
+                trainer.feed(batch)
+            trainer.step()
+        found.append(distances(*[trainer.values for trainer in pair]))
+    return found
 
 
 class ReferenceTrainer(Trainer):
@@ -49,23 +62,16 @@ class ReferenceTrainer(Trainer):
         self._moments = {}
         self._batch = {}
         self._losses = {}
+        self.values = {}  # of the last step's nodes
         self._steps = 0
 
     def feed(self, batch):
         self._batch = {name: _widened(array) for name, array in batch.items()}
-        if self._rounding is not EXACT:
-            self._study_noise()
-
-    def _study_noise(self):
-        nodes = nodes_for(self._program, [update.loss for update in self._program.updates])
-        rounding, self._rounding = self._rounding, EXACT
-        exact, _ = self._forward(nodes)
-        self._rounding = rounding
-        rounding.learn(exact, self._forward(nodes)[0])
 
     def step(self):
         for tape in self._tapes:
             values, kept = self._forward(tape.nodes)
+            self.values.update((name, value) for name, value in values.items() if name not in self._parameters)
             self._losses[tape.update.name] = float(values[tape.update.loss])
             self._move_statistics(tape.nodes, kept)
             self._move_parameters(tape.update, self._gradients(tape, kept))
@@ -126,7 +132,7 @@ class ReferenceTrainer(Trainer):
         a replay does at a kink and to sums; with how many threads may share the work."""
         more = {"rounding": self._rounding, "threads": self._threads}
         if node.op in KINKED:
-            more["flips"] = self._rounding.flips(node)
+            more["flips"] = self._rounding.flips(node, self._steps)
         if self._program.facts[node.op].random:
             key = [self._seed % 2**32, node.attributes["seed"] % 2**32, self._steps]
             more["random"] = np.random.RandomState(key)
