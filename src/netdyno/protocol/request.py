@@ -159,7 +159,6 @@ class CaseRequest(Struct, frozen=True, kw_only=True):
     arrays: Path
     role: Literal["reference", "replay", "candidate"]
     steps: Count = 2
-    replays: Positive = 3
 
 
 class ProveRequest(Request, frozen=True, kw_only=True):

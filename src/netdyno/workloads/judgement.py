@@ -14,9 +14,11 @@ from netdyno.graph.model import Programme
 from netdyno.results.proof import EXACTLY, Proof, Tensor
 
 KINDS = ("outputs", "gradients", "losses", "parameters")
+AT_KINKS = "_at_kinks"  # behind a kind of noise
 SHOWN = ("outputs", "gradients", "parameters")
-# Of the noise: kernels are less exact than they could be, by units of float32 whatever the values are rounded to.
+# Of the noise of rounding: kernels are less exact than they could be, in units of float32 or of float64.
 MULTIPLES = {"float64": 30.0, "float32": 30.0, "tf32": 5.0, "bfloat16": 5.0, "float16": 5.0}
+KINKS = 3.0  # of what replays differ by that take every other doubtful value to the wrong side of its kink
 EXACT = 1e-9  # of a tensor's own size, in float64
 WORST = 10  # tensors that are kept with a proof
 # The largest relative error of rounding to nearest: a tensor may always be off by some of its own.
@@ -47,12 +49,12 @@ class Evidence:
                     node=owners.get(parameter, "") if kind in ("gradients", "parameters") else name,
                     size=size,
                     off_by=_finite_or_none(self.distances[kind].get(name, inf)),
-                    limit=self._limit(size, self.noise[kind].get(name, 0.0)),
+                    limit=self._limit(size, *(self.noise[k].get(name, 0.0) for k in (kind, kind + AT_KINKS))),
                 )
 
-    def _limit(self, size: float, noise: float) -> float:
-        own = UNITS[self.precision] * size
-        return max(MULTIPLES[self.precision] * max(noise, own), EXACT * size if self.precision == EXACTLY else 0.0)
+    def _limit(self, size: float, noise: float, kinks: float) -> float:
+        rounding = MULTIPLES[self.precision] * max(noise, UNITS[self.precision] * size)
+        return max(rounding + KINKS * kinks, EXACT * size if self.precision == EXACTLY else 0.0)
 
 
 def judged(blank: Proof, programme: Programme, evidence: Evidence) -> Proof:
@@ -96,7 +98,7 @@ def finite(reported: Mapping[str, Mapping[str, float | None]]) -> dict[str, dict
     """What a `proof` event says of its tensors; null stands for what is not a finite number."""
     return {
         kind: {name: inf if value is None else float(value) for name, value in reported.get(kind, {}).items()}
-        for kind in KINDS
+        for kind in (*KINDS, *(kind + AT_KINKS for kind in KINDS))
     }
 
 

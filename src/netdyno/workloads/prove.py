@@ -150,7 +150,6 @@ def prove_request(cases: list[ProofCase], worker: Worker, setup: Setup, role: Ro
                 arrays=str(case.arrays),
                 role=role,
                 steps=case.steps,
-                replays=1 if setup.precision == EXACTLY else case.replays,  # nothing is near a kink in float64
             )
             for case in cases
         ),

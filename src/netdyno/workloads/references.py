@@ -32,7 +32,6 @@ class ProofCase:
     identity: str = ""  # of the network that is proved, whatever the batch
     size: str = ""  # of the items in the proof
     steps: int = 2
-    replays: int = 3
 
     def kept(self, what: str) -> Path:
         """The file beside the arrays that has tensors' sizes, or their noise in a precision."""
@@ -49,7 +48,7 @@ class References:
         """The network as a case to prove, with the file where its reference is or will be."""
         self.folder.mkdir(parents=True, exist_ok=True)
         case = ProofCase(name=name, programme=programme, arrays=self.folder)
-        asked = json.dumps([to_wire(lowered(programme, frozenset())), case.steps, case.replays, SEED], sort_keys=True)
+        asked = json.dumps([to_wire(lowered(programme, frozenset())), case.steps, SEED], sort_keys=True)
         digest = hashlib.sha256((asked + _sources_digest()).encode()).hexdigest()[:20]
         return ProofCase(name=name, programme=programme, arrays=self.folder / f"{digest}.npz")
 

@@ -18,7 +18,10 @@ UNITS = {
     "bfloat16": (2.0**-8, 2.0**-8, 2.0**-24),
     "float16": (2.0**-11, 2.0**-11, 2.0**-24),
 }
-NEAR = 6.0  # times the noise of a value: rounding takes none across a kink from further away
+# Times the noise of a value: rounding takes none across a kink from further away. Kernels are less exact than they
+# could be, in units of float32 or of float64.
+NEAR = {"float64": 30.0, "float32": 30.0, "tf32": 3.0, "bfloat16": 3.0, "float16": 3.0}
+SMOOTH = 2  # the number of the replay that takes nothing across
 PRODUCTS = {"convolution", "linear"}
 SMALLEST = {"float16": 2.0**-25}  # half the distance between its smallest numbers
 DRAWS = 2**20 + 7  # errors that are drawn once: each array gets them from a random place on, in a circle
@@ -57,20 +60,21 @@ class Rounding(object):
         self._random = np.random.default_rng([number, 7])
         self._draws = self._random.uniform(-1.0, 1.0, DRAWS)
         self._factors = {unit: 1.0 + unit * self._draws for unit in UNITS[precision]}
+        self._near = NEAR[precision]
         self._number = number
         self._noises = noises
 
     def flips(self, node, step):
         """For a node with a kink: how near is too near, and a function(shape) -> which of such values change sides.
-        The first two replays share their draws and take opposite halves; later ones flip nothing."""
-        if self._number > 1:
+        The first two replays share their draws and take opposite halves."""
+        if self._number == SMOOTH:
             return None
 
         def chosen(shape):
             drawn = np.random.default_rng([zlib.crc32(node.name.encode("utf-8"))]).random(shape) < 0.5
             return ~drawn if self._number else drawn
 
-        return NEAR * self._noises[min(step, len(self._noises) - 1)].get(node.inputs[0], 0.0), chosen
+        return self._near * self._noises[min(step, len(self._noises) - 1)].get(node.inputs[0], 0.0), chosen
 
     def inputs(self, node, arrays):
         """As a node reads them: parameters are kept wider than they are used."""

@@ -13,6 +13,7 @@ from netdyno_worker.feed.weights import Weights
 from netdyno_worker.program import constants, read_program
 
 KINDS = ("outputs", "gradients", "losses", "parameters")
+AT_KINKS = "_at_kinks"  # behind a kind
 
 
 def run(adapter, request, emit):
@@ -35,16 +36,20 @@ def _reference(adapter, request, case, emit):
 
 
 def _replay(adapter, request, case, emit):
-    """How far rounding alone takes each tensor from the reference: the most of several replays."""
+    """How far rounding alone takes each tensor from the reference; and with it what lies near a kink, of which two
+    replays take half each to its other side."""
     program = read_program(case["programme"])
     weights = Weights(program, request["seed"], keep=True)
-    job, batch, furthest = job_of(request, program, weights.initial), synthetic_batch(program, request["seed"]), {}
+    job, batch = job_of(request, program, weights.initial), synthetic_batch(program, request["seed"])
     noises = adapter.noises(job, batch, case["steps"])
-    for number in range(case["replays"]):
-        trainer = adapter.replay(job, number, noises)
-        found = differences(case["arrays"], _observed(trainer, program, request, case))
-        furthest = {key: max(far, furthest.get(key, 0.0)) for key, far in found.items()}
-    return _by_kind(furthest)
+    first, second, smooth = [
+        differences(case["arrays"], _observed(adapter.replay(job, number, noises), program, request, case))
+        for number in range(3)
+    ]
+    found = _by_kind(smooth)
+    kinked = _by_kind({key: max(far, second[key]) for key, far in first.items()})
+    found.update((kind + AT_KINKS, tensors) for kind, tensors in kinked.items())
+    return found
 
 
 def _candidate(adapter, request, case, emit):

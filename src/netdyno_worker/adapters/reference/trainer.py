@@ -10,7 +10,7 @@ import numpy as np
 from netdyno_worker.adapters.reference.optimizers import OPTIMIZERS
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.oracle.ops import KERNELS, KINKED, latest_state
-from netdyno_worker.oracle.rounding import EXACT, Rounding, distances
+from netdyno_worker.oracle.rounding import EXACT, SMOOTH, Rounding, distances
 from netdyno_worker.program import inputs_by_role, nodes_for
 
 # One update's way through the graph: its nodes in order, and for each node which inputs need a gradient.
@@ -38,7 +38,7 @@ def replay(job, number, noises):
 
 def noises(job, batch, steps):
     """For each step, how far rounding takes every value: one that only rounds beside one that does not."""
-    pair = [ReferenceTrainer(job, rounding) for rounding in (EXACT, Rounding(job.precision, number=2))]
+    pair = [ReferenceTrainer(job, rounding) for rounding in (EXACT, Rounding(job.precision, SMOOTH))]
     found = []
     for _ in range(max(steps, 1)):
         for trainer in pair:
