@@ -47,7 +47,8 @@ def mutations_of(network: Network, prover: Prover) -> Iterator[Mutated]:
         prover.compute([right], precision)
     yield Mutated(network=network, mutation=None, right=right, case=right)
     for mutation in MUTATIONS:
-        wrong = mutation.rewrite(programme) if mutation.is_usual or not network.is_large else None
+        is_chosen = not network.is_large or (mutation.is_usual and mutation.kind.startswith(network.kinds))
+        wrong = mutation.rewrite(programme) if is_chosen else None
         if wrong is not None:
             case = replace(right, programme=without_randomness(wrong))
             yield Mutated(network=network, mutation=mutation, right=right, case=case)

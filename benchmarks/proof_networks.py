@@ -12,11 +12,15 @@ from netdyno.zoo.entry import reduced
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """A programme to mutate. A large one gets, in one framework, only the mutations in their usual strength."""
+    """A programme to mutate. A large one gets, in one framework, some kinds of mutations in their usual strength."""
 
     name: str
     make: Callable[[], Programme]
-    is_large: bool = False
+    kinds: tuple[str, ...] = ()  # beginnings of their names; all if there are none
+
+    @property
+    def is_large(self) -> bool:
+        return bool(self.kinds)
 
 
 def zoo(name: str, batch: int, **options: int) -> Callable[[], Programme]:
@@ -101,8 +105,10 @@ NETWORKS = (
     Network(name="pools", make=own(pools)),
     Network(name="separable", make=own(separable)),
     Network(name="dense", make=own(dense, size=4)),
-    Network(name="alexnet/imagenet", make=zoo("alexnet/imagenet", 2), is_large=True),
-    Network(name="vgg16/cifar10", make=zoo("vgg16/cifar10", 2), is_large=True),
-    Network(name="googlenet/cifar10", make=zoo("googlenet/cifar10", 2), is_large=True),
-    Network(name="resnet50/cifar10", make=zoo("resnet50/cifar10", 2), is_large=True),
+    Network(name="alexnet/imagenet", make=zoo("alexnet/imagenet", 2), kinds=("LRN", "momentum", "learning rate")),
+    Network(
+        name="vgg16/cifar10", make=zoo("vgg16/cifar10", 2), kinds=("flatten", "gradient of a", "float16", "weight")
+    ),
+    Network(name="googlenet/cifar10", make=zoo("googlenet/cifar10", 2), kinds=("concat", "max pool", "frozen bias")),
+    Network(name="resnet50/cifar10", make=zoo("resnet50/cifar10", 2), kinds=("batch norm", "addition", "momentum")),
 )

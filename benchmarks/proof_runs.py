@@ -22,6 +22,7 @@ ADAPTERS = Path(__file__).parent / "mutants" / "adapters"
 ORACLE = REFERENCE
 MEASURED = "float32"
 AT_ONCE = 40  # cases in one process
+GUESS_S = 2.0  # for a proof, in a framework that has made none yet
 
 Found = dict[tuple[str, str, tuple[str, str]], events.Proof]  # by framework, precision and what is mutated how
 
@@ -62,17 +63,19 @@ class Job:
 def run_all(jobs: list[Job], prover: Prover) -> Found:
     """Every job, a part at a time, with how much is left on stderr."""
     found: Found = {}
-    parts = [
+    waiting = [
         replace(job, mutated=job.mutated[start : start + AT_ONCE])
         for job in jobs
         for start in range(0, len(job.mutated), AT_ONCE)
     ]
-    total, done, began = sum(len(part.mutated) for part in parts), 0, time.monotonic()
-    for part in parts:
+    each_s: dict[str, float] = {}  # by framework, of its last part
+    while waiting:
+        part, *waiting = waiting
+        began = time.monotonic()
         found.update(run(part, prover))
-        done += len(part.mutated)
-        left_s = (time.monotonic() - began) / done * (total - done)
-        words = f"{done:,} of {total:,} proofs, {part.framework} {part.precision}, about {left_s / 60:.0f} min left"
+        each_s[part.framework] = (time.monotonic() - began) / len(part.mutated)
+        left_s = sum(len(each.mutated) * each_s.get(each.framework, GUESS_S) for each in waiting)
+        words = f"{part.framework} {part.precision}: {len(part.mutated)} proofs, {left_s / 60:.0f} min left"
         print(words, file=sys.stderr, flush=True)
     return found
 
