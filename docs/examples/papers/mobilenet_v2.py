@@ -4,7 +4,7 @@ There is no relu6 among the ops: this is the network with relu in its place. Eve
 the paper's.
 """
 
-# One row per stage: how much wider a block is inside, the channels of its output, how many blocks, the first's stride.
+# One row per stage: how much wider a block is inside, channels of its output, how many blocks, stride of the first.
 STAGES = (
     (1, 16, 1, 1),
     (6, 24, 2, 2),

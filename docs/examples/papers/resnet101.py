@@ -1,4 +1,4 @@
-"""ResNet-101 (He et al. 2015, arXiv:1512.03385, table 1) with the stride in the 3×3 convolution; 44,549,160 parameters.
+"""ResNet-101 (He et al. 2015, arXiv:1512.03385, table 1), the stride in the 3×3 convolution; 44,549,160 parameters.
 
 Weights start where the builder starts them by default, and the scale of every batch norm at 1: the deep network that
 makes most of each rounding error.
