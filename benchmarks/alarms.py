@@ -16,6 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from random import Random
 
+from tests.parity.random_layers import random_network
+from tests.parity.random_networks import Drawn, programme_of, smaller
+
 from netdyno.bench.proofs import candidates, make_prover
 from netdyno.frameworks.spec import find_spec
 from netdyno.graph.rewrite import without_randomness
@@ -24,8 +27,6 @@ from netdyno.results.proof import Proof, Tensor
 from netdyno.runtime.worker import Setup
 from netdyno.workloads.prove import Candidate, Prover
 from netdyno.workloads.references import SIZES, ProofCase
-from tests.parity.random_layers import random_network
-from tests.parity.random_networks import Drawn, programme_of, smaller
 
 FRAMEWORKS = ("pytorch-2", "jax", "tensorflow-2", "mxnet-1.9")
 AT_ONCE = 10  # networks in one process: importing a framework takes longer than proving a small one

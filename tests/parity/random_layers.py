@@ -5,7 +5,6 @@ uses, weights used twice, both pools with odd paddings and strides, every activa
 always sees at least `LEAST_VALUES` values of a channel: over two or three its output is hardly more than their signs.
 """
 
-from math import exp, log
 from random import Random
 from typing import Any
 
@@ -42,9 +41,10 @@ BLOCKS = {
 
 
 def random_network(random: Random) -> Drawn:
-    """One of `FEWEST_NODES` to `MOST_NODES` nodes; there are as many of 10 to 20 as of 100 to 200."""
+    """Of `FEWEST_NODES` to `MOST_NODES` nodes; twice as many are over n as over 2n."""
     sketch = _Sketch(random)
-    wanted = exp(random.uniform(log(FEWEST_NODES - LEAST_HEAD), log(MOST_NODES - LONGEST_BLOCK)))
+    fewest, most = FEWEST_NODES - LEAST_HEAD, MOST_NODES - LONGEST_BLOCK
+    wanted = fewest / (1 - random.random() * (1 - fewest / most))
     while len(sketch.layers) < wanted:
         sketch.block()
     sketch.head()
