@@ -15,7 +15,7 @@ from netdyno.zoo.builder import Net
 from tests.parity.random_networks import CLASSES, Drawn, Layer, add_layer
 
 FEWEST_NODES, MOST_NODES = 10, 200
-LONGEST_BLOCK, LEAST_HEAD = 24, 4
+LEAST_HEAD, LONGEST_END = 3, 54  # nodes: the shortest head; the longest block, head and loss
 MOST_CHANNELS = 24  # a 1×1 convolution makes fewer of more
 LEAST_SIDE, MOST_SIDE = 3, 22
 LEAST_VALUES = 16
@@ -43,9 +43,9 @@ BLOCKS = {
 def random_network(random: Random) -> Drawn:
     """Of `FEWEST_NODES` to `MOST_NODES` nodes; twice as many are over n as over 2n."""
     sketch = _Sketch(random)
-    fewest, most = FEWEST_NODES - LEAST_HEAD, MOST_NODES - LONGEST_BLOCK
+    fewest, most = FEWEST_NODES - LEAST_HEAD, MOST_NODES - LONGEST_END
     wanted = fewest / (1 - random.random() * (1 - fewest / most))
-    while len(sketch.layers) < wanted:
+    while sketch.nodes() < wanted:
         sketch.block()
     sketch.head()
     return Drawn(images=sketch.images, optimizer=random.choice(OPTIMIZERS), layers=tuple(sketch.layers))
@@ -64,6 +64,10 @@ class _Sketch:
         self.layers: list[Layer] = []
         self.values = [self.net.images()]
         self.top = 0
+
+    def nodes(self) -> int:
+        """With the three of each auxiliary loss."""
+        return len(self.layers) + 3 * sum(layer.op == "classifier" for layer in self.layers)
 
     def block(self) -> None:
         (name,) = self.random.choices(list(BLOCKS), list(BLOCKS.values()))
