@@ -31,7 +31,8 @@ from netdyno.workloads.references import SIZES, ProofCase
 FRAMEWORKS = ("pytorch-2", "jax", "tensorflow-2", "mxnet-1.9")
 AT_ONCE = 10  # networks in one process: importing a framework takes longer than proving a small one
 JOBS = 2  # processes at a time: half of a proof is compiling, which one core does
-WORDS = ("equal", "unsupported", "WRONG", "failed")
+ALARMS = ("WRONG", "failed")
+WORDS = ("equal", "unsupported", *ALARMS)
 
 
 def main() -> None:
@@ -43,9 +44,7 @@ def main() -> None:
     cases = prove_ready(prover, drawn, {one.setup.precision for one in found})
     proofs = prove_all(prover, cases, found)
     print("\n".join([*counts(proofs), *nearest_limits(proofs)]), flush=True)
-    alarms = [alarm for alarm in proofs if alarm.word() in ("WRONG", "failed")]
-    for alarm in alarms:
-        print("\n".join(alarm.told()), flush=True)
+    alarms = [answer for answer in proofs if answer.word() in ALARMS]
     for alarm in first_of_each(alarms)[: options.shrink]:
         print("\n".join(shrunk(prover, drawn[alarm.seed], alarm)), flush=True)
     sys.exit(1 if alarms else 0)
@@ -122,6 +121,9 @@ def prove_all(prover: Prover, cases: dict[int, ProofCase], found: list[Candidate
     with ThreadPoolExecutor(JOBS) as pool:
         for place, some in enumerate(pool.map(prove, tasks), 1):
             answers += some
+            for answer in some:
+                if answer.word() in ALARMS:
+                    print("\n".join(answer.told()), flush=True)
             words = Counter(answer.word() for answer in answers)
             say(", ".join(f"{count} {word}" for word, count in words.items()), place, len(tasks), start)
     return answers
@@ -177,7 +179,7 @@ def shrunk(prover: Prover, drawn: Drawn, alarm: Answer) -> Iterator[str]:
             continue
         drawn, last = still
         at_once = min(at_once, len(drawn.layers) // 2)
-    yield f"shrunk to {len(drawn.layers)} layers in {time.monotonic() - start:.0f} s: images {drawn.images}, "
+    yield f"shrunk to {len(drawn.layers)} layers in {time.monotonic() - start:.0f} s: images {drawn.images}"
     yield from last.told()
     yield f"    {drawn.optimizer}"
     for number, layer in enumerate(drawn.layers, 1):
