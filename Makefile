@@ -64,6 +64,12 @@ bench-proof: $(VENV)/installed
 	$(NETDYNO) frameworks install pytorch-2 jax tensorflow-2
 	$(VENV)/bin/python benchmarks/proof.py $(OPTIONS)
 
+# Is a right network ever called wrong? 200 drawn at random, in four frameworks: make bench-alarms OPTIONS="--count 20 --seed 7"
+.PHONY: bench-alarms
+bench-alarms: $(VENV)/installed-for-tests
+	$(NETDYNO) frameworks install pytorch-2 jax tensorflow-2 mxnet-1.9
+	OMP_WAIT_POLICY=PASSIVE KMP_BLOCKTIME=1 PYTHONPATH=. $(VENV)/bin/python benchmarks/alarms.py $(OPTIONS)
+
 # Is anything lost? Two hundred signals at random moments, and eight writers on a PostgreSQL server that is restarted.
 .PHONY: bench-losses
 bench-losses: $(VENV)/installed-for-tests
