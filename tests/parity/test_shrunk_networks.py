@@ -80,7 +80,7 @@ PROVED = [(name, framework) for name, shrunk in SHRUNK.items() for framework in 
 @pytest.mark.parametrize(("name", "framework"), PROVED)
 def test_a_network_that_a_framework_got_wrong(prover, request, name, framework):
     shrunk, spec = SHRUNK[name], find_spec(framework)
-    request.applymarker(pytest.mark.xfail(reason=shrunk.bugs[framework], strict=True))
+    request.applymarker(pytest.mark.xfail(reason=shrunk.bugs[framework]))  # not strict: kernels differ between CPUs
     programme = programme_of(Drawn(images=shrunk.images, optimizer=SGD, layers=shrunk.layers))
     case = prover.references.case(f"shrunk/{name}", without_randomness(programme))
     prover.compute([case], SIZES)

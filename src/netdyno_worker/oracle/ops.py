@@ -29,7 +29,7 @@ def linear_backward(gradient, kept, needed):
     return [
         np.dot(gradient, weight) if needed[0] else None,
         np.dot(gradient.T, x) if needed[1] else None,
-        rounding.sum(gradient, 0),
+        rounding.sum(gradient, 0, one_by_one=True),
     ][: len(needed)]
 
 

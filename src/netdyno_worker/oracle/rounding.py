@@ -36,8 +36,11 @@ class Exact(object):
     def inputs(self, node, arrays):
         return arrays
 
-    def sum(self, array, axes):
+    def sum(self, array, axes, one_by_one=False):
         return array.sum(axis=axes)
+
+    def constants(self, optimizer):
+        return optimizer
 
     def value(self, array):
         return array
@@ -81,11 +84,24 @@ class Rounding(object):
         unit = self._product if node.op in PRODUCTS else self._value
         return arrays if unit == self._parameter else [self._rounded(array, unit) for array in arrays]
 
-    def sum(self, array, axes):
-        """Of many numbers, one after the other: each addition rounds what was added up until then."""
+    def sum(self, array, axes, one_by_one=False):
+        """Of many numbers, in parts or one after the other: each addition rounds what was added up until then."""
         total = array.sum(axis=axes)
-        so_far = np.sqrt(np.square(array).sum(axis=axes) * (array.size // max(total.size, 1)))
+        squares = np.square(array).sum(axis=axes)
+        if one_by_one:
+            squares += np.square(total) / 3.0
+        so_far = np.sqrt(squares * (array.size // max(total.size, 1)))
         return total + self._sums * so_far * self._random.uniform(-1.0, 1.0, total.shape)
+
+    def constants(self, optimizer):
+        """An optimizer's numbers as a framework keeps them: of 1 - 0.999 little is left in float32."""
+        return {name: self._constant(name, value) for name, value in optimizer.items()}
+
+    def _constant(self, name, value):
+        if not isinstance(value, float):
+            return value
+        up = (zlib.crc32(name.encode("utf-8")) + self._number) % 2
+        return value * (1.0 + (self._parameter if up else -self._parameter))
 
     def value(self, array):
         return self._rounded(array, self._value)
@@ -100,6 +116,10 @@ class Rounding(object):
         place = self._random.integers(DRAWS)
         rounded = _in_circles(np.multiply, array, self._factors[unit], place)
         return _in_circles(np.add, rounded, self._smallest * self._draws, place) if self._smallest else rounded
+
+
+def unit_of_parameters(precision):
+    return UNITS[precision][2]
 
 
 def distances(exact, rounded):

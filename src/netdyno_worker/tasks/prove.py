@@ -10,6 +10,7 @@ from netdyno_worker.build import build, job_of
 from netdyno_worker.contract import Unsupported
 from netdyno_worker.feed.batches import synthetic_batch
 from netdyno_worker.feed.weights import Weights
+from netdyno_worker.oracle.rounding import unit_of_parameters
 from netdyno_worker.program import constants, read_program
 
 KINDS = ("outputs", "gradients", "losses", "parameters")
@@ -46,6 +47,10 @@ def _replay(adapter, request, case, emit):
         differences(case["arrays"], _observed(adapter.replay(job, number, noises), program, request, case))
         for number in range(3)
     ]
+    unit = unit_of_parameters(request["precision"])
+    for name in (key.split("/", 1)[1] for key in smooth if key.startswith("parameters/")):
+        least = unit * _root_mean_square(weights.initial(name))
+        smooth["parameters/" + name] = max(smooth["parameters/" + name], least)
     found = _by_kind(smooth)
     kinked = _by_kind({key: max(far, second[key]) for key, far in first.items()})
     found.update((kind + AT_KINKS, tensors) for kind, tensors in kinked.items())

@@ -147,10 +147,10 @@ class ReferenceTrainer(Trainer):
                 self._parameters[name] = self._rounding.parameter(old + node.attributes["momentum"] * (latest - old))
 
     def _move_parameters(self, update, gradients):
-        rule = OPTIMIZERS[update.optimizer["kind"]]
+        rule, constants = OPTIMIZERS[update.optimizer["kind"]], self._rounding.constants(update.optimizer)
         for name, gradient in gradients.items():
             moments = self._moments.setdefault((update.name, name), {})
-            moved = self._parameters[name] - self._rounding.parameter(rule(gradient, moments, update.optimizer))
+            moved = self._parameters[name] - self._rounding.parameter(rule(gradient, moments, constants))
             self._parameters[name] = self._rounding.parameter(moved)
 
 
