@@ -7,7 +7,7 @@ from netdyno.zoo.catalog import Entry, entries, resolve
 from netdyno.zoo.entry import reduced
 from tests.parity.conftest import candidate_for, proved_specs
 
-BATCH = 8
+BATCH = 4
 NINE = entries()[:9]  # of the thesis; the two later forms add no op, and `netdyno verify --all` has them
 
 _proved: dict[str, dict[str, Proof]] = {}

@@ -170,3 +170,9 @@ def test_a_training_beside_other_work_says_so_below_its_table():
     table = text(learning_tables(results_of([disturbed]), None))
     assert "trained¹" in table
     assert "¹ foreign load" in table
+
+
+def test_where_few_runs_make_an_interval_wide_it_says_how_many_would_halve_it():
+    wide = [replace(runs_of(0.01 + n / 1000, runs=1)[0], number=n, id=str(n)) for n in (1, 2, 3)]
+    assert "5 instead of 3 would halve them" in shown(wide)
+    assert "would halve" not in shown(runs_of(runs=3))

@@ -16,6 +16,7 @@ from netdyno.report.vocabulary import Wording, margin, shown_figures, wording
 from netdyno.results.cell import Cell
 from netdyno.results.figure import Estimate
 from netdyno.results.result import STEADY, Result
+from netdyno.results.statistics import runs_to_halve
 from netdyno.results.utilisation import nominal_peak, utilisation
 from netdyno.results.words import DASH
 from netdyno.text import one_line
@@ -27,6 +28,7 @@ SHORT = {
     "cudagraph": "graph",
     "compiled-cudagraph": "compiled+graph",
 }
+FEW, WIDE = 5, 0.1  # runs; of a value from one end of its interval to the other
 INTERVAL, SHARE = "95 %", "MFU"  # MFU: the model's FLOP/s over the nominal peak of the device at that precision
 
 
@@ -56,7 +58,22 @@ def results_tables(results: Sequence[Result]) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for found in _grouped(results):
         parts += ["", _table(found, notes, names)] if parts else [_table(found, notes, names)]
-    return [*parts, "", notes.lines()] if notes.lines() else parts
+    parts += ["", notes.lines()] if notes.lines() else []
+    return [*parts, Text(few)] if (few := few_runs(results)) else parts
+
+
+def few_runs(results: Sequence[Result]) -> str:
+    """Where few runs make an interval wide: how many would halve it."""
+    wide = {
+        result.runs
+        for result in results
+        if result.head and result.head.low is not None and result.head.high is not None
+        if 1 < result.runs <= FEW and result.head.high - result.head.low > WIDE * abs(result.head.value)
+    }
+    said = [f"{runs_to_halve(runs)} instead of {runs}" for runs in sorted(wide)]
+    return (
+        f"Some intervals are wide because runs are few: {', '.join(said)} would halve them (--runs)." if said else ""
+    )
 
 
 def how(cell: Cell) -> str:
