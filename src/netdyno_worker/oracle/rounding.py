@@ -33,6 +33,9 @@ class Exact(object):
     def flips(self, node, step):
         return None
 
+    def gradient(self, name, array, step):
+        return array
+
     def inputs(self, node, arrays):
         return arrays
 
@@ -72,12 +75,22 @@ class Rounding(object):
         The first two replays share their draws and take opposite halves."""
         if self._number == SMOOTH:
             return None
+        return self._near_of(node.inputs[0], step), lambda shape: self._chosen(node.name, shape)
 
-        def chosen(shape):
-            drawn = np.random.default_rng([zlib.crc32(node.name.encode("utf-8"))]).random(shape) < 0.5
-            return ~drawn if self._number else drawn
+    def gradient(self, name, array, step):
+        """What an optimizer reads. Some move a parameter by a gradient's sign alone, so that zero is a kink too."""
+        if self._number == SMOOTH:
+            return array
+        turned = (np.abs(array) < self._near_of(name, step)) & self._chosen(name, np.shape(array))
+        return np.where(turned, -array, array)
 
-        return self._near * self._noises[min(step, len(self._noises) - 1)].get(node.inputs[0], 0.0), chosen
+    def _near_of(self, name, step):
+        return self._near * self._noises[min(step, len(self._noises) - 1)].get(name, 0.0)
+
+    def _chosen(self, name, shape):
+        """Half of them at random; the other half in the other replay."""
+        drawn = np.random.default_rng([zlib.crc32(name.encode("utf-8"))]).random(shape) < 0.5
+        return ~drawn if self._number else drawn
 
     def inputs(self, node, arrays):
         """As a node reads them: parameters are kept wider than they are used."""

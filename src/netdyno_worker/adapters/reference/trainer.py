@@ -62,7 +62,7 @@ class ReferenceTrainer(Trainer):
         self._moments = {}
         self._batch = {}
         self._losses = {}
-        self.values = {}  # of the last step's nodes
+        self.values = {}  # of the last step's nodes, and its gradients
         self._steps = 0
 
     def feed(self, batch):
@@ -150,6 +150,9 @@ class ReferenceTrainer(Trainer):
         rule, constants = OPTIMIZERS[update.optimizer["kind"]], self._rounding.constants(update.optimizer)
         for name, gradient in gradients.items():
             moments = self._moments.setdefault((update.name, name), {})
+            key = "gradient of %s in %s" % (name, update.name)
+            self.values[key] = gradient
+            gradient = self._rounding.gradient(key, gradient, self._steps)
             moved = self._parameters[name] - self._rounding.parameter(rule(gradient, moments, constants))
             self._parameters[name] = self._rounding.parameter(moved)
 
