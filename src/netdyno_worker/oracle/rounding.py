@@ -107,10 +107,13 @@ class Rounding(object):
         return total + self._sums * so_far * self._random.uniform(-1.0, 1.0, total.shape)
 
     def constants(self, optimizer):
-        """An optimizer's numbers as a framework keeps them: of 1 - 0.999 little is left in float32."""
-        return {name: self._constant(name, value) for name, value in optimizer.items()}
+        """An optimizer's numbers as a framework keeps them, and how it rounds their powers: of 1 - 0.999 little is
+        left in float32."""
+        found = {name: self._constant(name, value) for name, value in optimizer.items()}
+        return dict(found, rounded=lambda power: self._constant(repr(power), power))
 
     def _constant(self, name, value):
+        """Each at its largest error, up or down by its name."""
         if not isinstance(value, float):
             return value
         up = (zlib.crc32(name.encode("utf-8")) + self._number) % 2

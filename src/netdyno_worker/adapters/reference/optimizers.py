@@ -17,8 +17,9 @@ def _adam(gradient, moments, optimizer):
     count = moments["count"] = moments.get("count", 0) + 1
     first = moments["first"] = beta1 * moments.get("first", 0.0) + (1 - beta1) * gradient
     second = moments["second"] = beta2 * moments.get("second", 0.0) + (1 - beta2) * gradient**2
-    root = np.sqrt(second / (1 - beta2**count))
-    return optimizer["learning_rate"] * (first / (1 - beta1**count)) / (root + optimizer["epsilon"])
+    power1, power2 = optimizer.get("rounded", float)(beta1**count), optimizer.get("rounded", float)(beta2**count)
+    root = np.sqrt(second / (1 - power2))
+    return optimizer["learning_rate"] * (first / (1 - power1)) / (root + optimizer["epsilon"])
 
 
 # Each gives what is subtracted from a parameter, and remembers what it needs in `moments`.
