@@ -1,6 +1,7 @@
-"""What random networks found in frameworks, made as small as it goes. A case that is expected to fail says why."""
+"""What random networks found in frameworks, made as small as it goes: what was mended stays right, and what still ends
+a process is said, never taken for equal."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -16,11 +17,12 @@ SGD = Optimizer(kind="sgd", learning_rate=0.05)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrunk:
-    """A network and the frameworks that compute something else, or nothing."""
+    """A network, and what is known of frameworks on it: bugs that end the process, depending on the CPU's kernels."""
 
     images: tuple[int, int, int, int]
     layers: tuple[Layer, ...]
-    bugs: dict[str, str]
+    bugs: dict[str, str] = field(default_factory=dict)
+    mended: dict[str, str] = field(default_factory=dict)
 
 
 def _convolution(*inputs: int, channels: int, kernel: int, stride: tuple[int, int] = (1, 1)) -> Layer:
@@ -49,7 +51,7 @@ SHRUNK = {
             _convolution(2, channels=8, kernel=3),
             *_head(3),
         ),
-        bugs={"mxnet-1.9": "its oneDNN LRN reads a gradient in blocks of 8 channels as if it were plain: off by 0.7"},
+        mended={"mxnet-1.9": "the gradient of its own LRN is off by 0.7; the adapter composes it"},
     ),
     "concat of one value three times": Shrunk(
         images=(4, 4, 14, 9),
@@ -74,15 +76,15 @@ SHRUNK = {
         bugs={"mxnet-1.9": "its oneDNN concat divides by zero: ends by SIGFPE"},
     ),
 }
-PROVED = [(name, framework) for name, shrunk in SHRUNK.items() for framework in shrunk.bugs]
+PROVED = [(name, framework) for name, shrunk in SHRUNK.items() for framework in (*shrunk.bugs, *shrunk.mended)]
 
 
 @pytest.mark.parametrize(("name", "framework"), PROVED)
-def test_a_network_that_a_framework_got_wrong(prover, request, name, framework):
+def test_a_network_that_a_framework_got_wrong_is_right_now_or_says_that_it_fails(prover, name, framework):
     shrunk, spec = SHRUNK[name], find_spec(framework)
-    request.applymarker(pytest.mark.xfail(reason=shrunk.bugs[framework]))  # not strict: kernels differ between CPUs
     programme = programme_of(Drawn(images=shrunk.images, optimizer=SGD, layers=shrunk.layers))
     case = prover.references.case(f"shrunk/{name}", without_randomness(programme))
     prover.compute([case], SIZES)
     (proof,) = prover.prove([case], candidate_for(spec, spec.executions[0]))
-    assert proof.passed, proof.reason or proof.difference()
+    ended = proof.reason.startswith("crashed") and framework in shrunk.bugs
+    assert proof.passed or ended, proof.reason or proof.difference()

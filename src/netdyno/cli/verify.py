@@ -208,7 +208,8 @@ def _show(proofs: list[Proof], missing: Mapping[str, str], form: Form) -> None:
     else:
         data_console().print(proofs_table(proofs))
     if not form.json:
-        data_console().print(*proof_remarks(proofs), sep="\n")
+        for remark in proof_remarks(proofs):
+            data_console().print(remark)
         for proof in proofs if form.tensors else ():
             data_console().print(tensors_table(proof))
     if not all(proof.passed or proof.reason.startswith("unsupported") for proof in proofs):
