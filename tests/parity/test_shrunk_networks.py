@@ -1,5 +1,5 @@
-"""What random networks found in frameworks, made as small as it goes: what was mended stays right, and what still ends
-a process is said, never taken for equal."""
+"""What random networks found in frameworks, made as small as it goes: what was mended stays right, and what still
+ends a process is said, never taken for equal."""
 
 from dataclasses import dataclass, field
 
