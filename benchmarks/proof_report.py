@@ -93,6 +93,10 @@ def print_totals(mutated: Sequence[Trial], enough: float) -> bool:
     )
     print(f"caught {caught:,} of {len(visible):,} visible mutations ({share:.1%}); expected at least {enough:.0%}")
     print(f"of {len(changing):,} that change anything at all: caught {seen:,}, by the old rule {before:,}")
+    own = [trial for trial in changing if trial.caught_before is not None]
+    alone = sum(trial.sights[MEASURED].caught for trial in own)
+    before = sum(bool(trial.caught_before) for trial in own)
+    print(f"of {len(own):,} of these in {MEASURED} alone: caught {alone:,}, by the old rule {before:,}")
     return share >= enough
 
 

@@ -89,8 +89,10 @@ class Rounding(object):
 
     def _chosen(self, name, shape):
         """Half of them at random; the other half in the other replay."""
-        drawn = np.random.default_rng([zlib.crc32(name.encode("utf-8"))]).random(shape) < 0.5
-        return ~drawn if self._number else drawn
+        count = int(np.prod(shape))
+        bits = np.random.default_rng([zlib.crc32(name.encode("utf-8"))]).bytes(-(-count // 8))
+        drawn = np.unpackbits(np.frombuffer(bits, dtype=np.uint8))[:count].reshape(shape)
+        return drawn != self._number
 
     def inputs(self, node, arrays):
         """As a node reads them: parameters are kept wider than they are used."""

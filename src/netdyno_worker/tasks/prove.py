@@ -10,7 +10,7 @@ from netdyno_worker.build import build, job_of
 from netdyno_worker.contract import Unsupported
 from netdyno_worker.feed.batches import synthetic_batch
 from netdyno_worker.feed.weights import Weights
-from netdyno_worker.oracle.rounding import unit_of_parameters
+from netdyno_worker.oracle.rounding import SMOOTH, distances, unit_of_parameters
 from netdyno_worker.program import constants, read_program
 
 KINDS = ("outputs", "gradients", "losses", "parameters")
@@ -30,7 +30,8 @@ def _reference(adapter, request, case, emit):
     """Keep the arrays for others. How large each tensor is; of a parameter, how far it moved."""
     weights = Weights(read_program(case["programme"]), request["seed"], keep=True)
     trainer, program = build(adapter, request, case, emit, weights)
-    arrays = _observed(trainer, program, request, case)
+    arrays = {}
+    _observe(trainer, program, request, case, arrays.__setitem__)
     write_arrays(case["arrays"], arrays, constants(program))
     known = set(arrays) - {"parameters/" + name for name in constants(program)}
     return _by_kind({key: _size(key, arrays[key], weights) for key in known})
@@ -41,11 +42,19 @@ def _replay(adapter, request, case, emit):
     replays take half each to its other side."""
     program = read_program(case["programme"])
     weights = Weights(program, request["seed"], keep=True)
-    job, batch = job_of(request, program, weights.initial), synthetic_batch(program, request["seed"])
-    noises = adapter.noises(job, batch, case["steps"])
-    first, second, smooth = [
-        differences(case["arrays"], _observed(adapter.replay(job, number, noises), program, request, case))
-        for number in range(3)
+    job = job_of(request, program, weights.initial)
+    noises = _Noises(
+        adapter.build(job._replace(precision="float64")),
+        adapter.replay(job, SMOOTH),
+        synthetic_batch(program, request["seed"]),
+    )
+    smooth = _differences(noises.rounded, program, request, case, noises.add)
+    if not noises.steps:
+        noises.step()
+    steps = noises.steps
+    del noises  # and with it the memory of two trainers
+    first, second = [
+        _differences(adapter.replay(job, number, steps), program, request, case) for number in range(SMOOTH)
     ]
     unit = unit_of_parameters(request["precision"])
     for name in (key.split("/", 1)[1] for key in smooth if key.startswith("parameters/")):
@@ -57,27 +66,51 @@ def _replay(adapter, request, case, emit):
     return found
 
 
+class _Noises(object):
+    """`steps`: for each, how far rounding takes every value; the exact trainer follows the rounded one."""
+
+    def __init__(self, exact, rounded, batch):
+        self._exact, self.rounded = exact, rounded
+        exact.feed(batch)
+        self.steps = []
+
+    def step(self):
+        self.rounded.step()
+        self.add()
+
+    def add(self):
+        self._exact.step()
+        self.steps.append(distances(self._exact.values, self.rounded.values))
+
+
 def _candidate(adapter, request, case, emit):
     trainer, program = build(adapter, request, case, emit)
-    return _by_kind(differences(case["arrays"], _observed(trainer, program, request, case)))
+    return _by_kind(_differences(trainer, program, request, case))
 
 
 ROLES = {"reference": _reference, "replay": _replay, "candidate": _candidate}
 
 
-def _observed(trainer, program, request, case):
-    """{"kind/name": array} of one batch: outputs and gradients before updates, the first loss, parameters after."""
+def _differences(trainer, program, request, case, after_step=lambda: None):
+    """{"kind/name": how far each of a trainer's arrays is from the reference's}."""
+    with Differences(case["arrays"]) as differences:
+        _observe(trainer, program, request, case, differences.add, after_step)
+        return differences.found()
+
+
+def _observe(trainer, program, request, case, see, after_step=lambda: None):
+    """Call see("kind/name", array) on one batch: outputs and gradients before updates, the first loss, parameters
+    after. The next read or step may change an array that was seen."""
     trainer.feed(synthetic_batch(program, request["seed"]))
-    seen = {}
     for kind in ("outputs", "gradients"):
-        _add(seen, kind, trainer.read(kind))
+        _see_all(see, kind, trainer.read(kind))
     for number in range(case["steps"]):
         trainer.step()
         trainer.wait()
+        after_step()
         if number == 0:
-            _add(seen, "losses", trainer.read("losses"))
-    _add(seen, "parameters", trainer.read("parameters"))
-    return seen
+            _see_all(see, "losses", trainer.read("losses"))
+    _see_all(see, "parameters", trainer.read("parameters"))
 
 
 def write_arrays(path, arrays, constants=()):
@@ -92,13 +125,28 @@ def write_arrays(path, arrays, constants=()):
     os.rename(draft, path)
 
 
-def differences(path, arrays):
-    """{"kind/name": how far an array is from the one written earlier}; infinite where there is none like it."""
-    with np.load(path, allow_pickle=False) as stored:
-        return {
-            name.replace("|", "/"): _distance(arrays.get(name.replace("|", "/")), stored[name])
-            for name in stored.files
-        }
+class Differences(object):
+    """How far arrays are from those written earlier, one after the other: a large network has gigabytes of them."""
+
+    def __init__(self, path):
+        self._stored = np.load(path, allow_pickle=False)
+        self._found = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self._stored.close()
+
+    def add(self, key, array):
+        name = key.replace("/", "|")
+        if name in self._stored.files:
+            self._found[key] = _distance(array, self._stored[name])
+
+    def found(self):
+        """Of every array written earlier; infinite where none like it came."""
+        keys = [name.replace("|", "/") for name in self._stored.files]
+        return {key: self._found.get(key, float("inf")) for key in keys}
 
 
 def _size(key, array, weights):
@@ -107,23 +155,24 @@ def _size(key, array, weights):
 
 
 def _distance(received, expected):
-    if received is None or np.shape(received) != expected.shape:
+    if np.shape(received) != expected.shape:
         return float("inf")
     distance = _root_mean_square(_wide(received) - expected)
     return distance if np.isfinite(distance) else float("inf")
 
 
 def _root_mean_square(array):
-    return float(np.sqrt(np.mean(np.square(_wide(array))))) if np.size(array) else 0.0
+    flat = _wide(array).reshape(-1)
+    return float(np.sqrt(np.dot(flat, flat) / len(flat))) if len(flat) else 0.0
 
 
 def _wide(array):
     return np.asarray(array, dtype=np.float64)
 
 
-def _add(seen, kind, arrays):
+def _see_all(see, kind, arrays):
     for name, array in arrays.items():
-        seen["%s/%s" % (kind, name)] = np.array(array)
+        see("%s/%s" % (kind, name), array)
 
 
 def _by_kind(tensors):

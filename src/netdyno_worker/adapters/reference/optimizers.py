@@ -24,3 +24,5 @@ def _adam(gradient, moments, optimizer):
 
 # Each gives what is subtracted from a parameter, and remembers what it needs in `moments`.
 OPTIMIZERS = {"sgd": _sgd, "momentum": _momentum, "adam": _adam}
+# These move a parameter by its gradient's sign more than by its size: a gradient near zero is a kink for them.
+BY_SIGN = {"adam"}

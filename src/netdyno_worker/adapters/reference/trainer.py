@@ -7,14 +7,16 @@ from collections import namedtuple
 
 import numpy as np
 
-from netdyno_worker.adapters.reference.optimizers import OPTIMIZERS
+from netdyno_worker.adapters.reference.optimizers import BY_SIGN, OPTIMIZERS
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.oracle.ops import KERNELS, KINKED, latest_state
-from netdyno_worker.oracle.rounding import EXACT, SMOOTH, Rounding, distances
+from netdyno_worker.oracle.rounding import EXACT, Rounding
 from netdyno_worker.program import inputs_by_role, nodes_for
 
 # One update's way through the graph: its nodes in order, and for each node which inputs need a gradient.
 Tape = namedtuple("Tape", "update nodes needed")
+# What an update computes at the current parameters: every value, the latest of each running statistic, gradients.
+Pass = namedtuple("Pass", "values latest gradients")
 
 
 def versions():
@@ -31,26 +33,14 @@ def build(job):
     return ReferenceTrainer(job, EXACT)
 
 
-def replay(job, number, noises):
+def replay(job, number, noises=()):
     """The same, rounded at random as the job's precision does."""
     return ReferenceTrainer(job, Rounding(job.precision, number, noises))
 
 
-def noises(job, batch, steps):
-    """For each step, how far rounding takes every value: one that only rounds beside one that does not."""
-    pair = [ReferenceTrainer(job, rounding) for rounding in (EXACT, Rounding(job.precision, SMOOTH))]
-    found = []
-    for _ in range(max(steps, 1)):
-        for trainer in pair:
-            if not found:
-                trainer.feed(batch)
-            trainer.step()
-        found.append(distances(*[trainer.values for trainer in pair]))
-    return found
-
-
 class ReferenceTrainer(Trainer):
-    """Walks a tape per update. Draws depend on seed and step only, so reading never changes later steps."""
+    """Walks a tape per update. Draws depend on seed and step only, so reading never changes later steps: what was
+    computed for it serves the next step."""
 
     def __init__(self, job, rounding):
         self._rounding = rounding
@@ -62,19 +52,22 @@ class ReferenceTrainer(Trainer):
         self._moments = {}
         self._batch = {}
         self._losses = {}
-        self.values = {}  # of the last step's nodes, and its gradients
+        self._passes = {}  # by update, at the current parameters
+        self.values = {}  # of the last step's nodes, and gradients at which an optimizer has a kink
         self._steps = 0
 
     def feed(self, batch):
         self._batch = {name: _widened(array) for name, array in batch.items()}
+        self._passes.clear()
 
     def step(self):
         for tape in self._tapes:
-            values, kept = self._forward(tape.nodes)
-            self.values.update((name, value) for name, value in values.items() if name not in self._parameters)
-            self._losses[tape.update.name] = float(values[tape.update.loss])
-            self._move_statistics(tape.nodes, kept)
-            self._move_parameters(tape.update, self._gradients(tape, kept))
+            found = self._pass(tape)
+            self.values.update((name, value) for name, value in found.values.items() if name not in self._parameters)
+            self._losses[tape.update.name] = float(found.values[tape.update.loss])
+            self._move_statistics(tape.nodes, found.latest)
+            self._move_parameters(tape.update, found.gradients)
+            self._passes.clear()
         self._steps += 1
 
     def wait(self):
@@ -84,8 +77,13 @@ class ReferenceTrainer(Trainer):
         return {"arithmetic": "float64", "layout": "nchw"}
 
     def _read_outputs(self):
-        values, _ = self._forward(nodes_for(self._program, self._program.outputs))
+        values = next((found.values for found in map(self._pass, self._tapes) if self._has_outputs(found)), None)
+        if values is None:
+            values, _ = self._forward(nodes_for(self._program, self._program.outputs))
         return {name: np.array(values[name]) for name in self._program.outputs}
+
+    def _has_outputs(self, found):
+        return all(name in found.values for name in self._program.outputs)
 
     def _read_parameters(self):
         return {name: value.copy() for name, value in self._parameters.items()}
@@ -96,9 +94,18 @@ class ReferenceTrainer(Trainer):
     def _read_gradients(self):
         found = {}
         for tape in self._tapes:
-            gradients = self._gradients(tape, self._forward(tape.nodes)[1])
+            gradients = self._pass(tape).gradients
             found.update({tape.update.name + "/" + name: np.array(g) for name, g in gradients.items()})
         return found
+
+    def _pass(self, tape):
+        """Forward and backward, computed once for the current parameters."""
+        name = tape.update.name
+        if name not in self._passes:
+            values, kept = self._forward(tape.nodes)
+            latest = self._latest_statistics(tape.nodes, kept)
+            self._passes[name] = Pass(values, latest, self._gradients(tape, kept))
+        return self._passes[name]
 
     def _forward(self, nodes):
         """({name: value}, {node name: what its backward needs})."""
@@ -138,21 +145,31 @@ class ReferenceTrainer(Trainer):
             more["random"] = np.random.RandomState(key)
         return dict(node.attributes, **more)
 
-    def _move_statistics(self, nodes, kept):
+    def _latest_statistics(self, nodes, kept):
+        """{running statistic: its value in this batch}."""
+        found = {}
         for node in nodes:
             state = self._program.facts[node.op].state
             names = [name for role, name in inputs_by_role(self._program, node) if role in state]
-            for name, latest in zip(names, latest_state(kept[node.name]) if names else ()):
-                old = self._parameters[name]
-                self._parameters[name] = self._rounding.parameter(old + node.attributes["momentum"] * (latest - old))
+            found.update(zip(names, latest_state(kept[node.name]) if names else ()))
+        return found
+
+    def _move_statistics(self, nodes, latest):
+        for node in nodes:
+            for name in node.inputs:
+                if name in latest:
+                    old = self._parameters[name]
+                    moved = old + node.attributes["momentum"] * (latest[name] - old)
+                    self._parameters[name] = self._rounding.parameter(moved)
 
     def _move_parameters(self, update, gradients):
         rule, constants = OPTIMIZERS[update.optimizer["kind"]], self._rounding.constants(update.optimizer)
         for name, gradient in gradients.items():
             moments = self._moments.setdefault((update.name, name), {})
-            key = "gradient of %s in %s" % (name, update.name)
-            self.values[key] = gradient
-            gradient = self._rounding.gradient(key, gradient, self._steps)
+            if update.optimizer["kind"] in BY_SIGN:
+                key = "gradient of %s in %s" % (name, update.name)
+                self.values[key] = gradient
+                gradient = self._rounding.gradient(key, gradient, self._steps)
             moved = self._parameters[name] - self._rounding.parameter(rule(gradient, moments, constants))
             self._parameters[name] = self._rounding.parameter(moved)
 
