@@ -19,6 +19,7 @@ from netdyno_worker.adapters.kit.windows import (
     find_rounding,
     inside_counts,
     inside_shares,
+    needs_subsampling,
     same_sides,
     window_count,
 )
@@ -51,6 +52,17 @@ class Windows(unittest.TestCase):
 
     def test_a_library_may_count_windows_in_its_own_way(self):
         self.assertIs(find_rounding([Axis(6, 2, 2, 0, 9)] * 2, (True,), lambda axis, padding, ceil: 9), True)
+
+    def test_only_a_strided_pointwise_convolution_of_few_channels_needs_subsampling(self):
+        def asked(kernel, strides, channels):
+            axes = axes_over((12, 12), kernel, {"strides": strides, "padding": (0, 0, 0, 0)})
+            return needs_subsampling(axes, channels)
+
+        self.assertTrue(asked((1, 1), (1, 2), 15))
+        self.assertTrue(asked((1, 1), (2, 2), 3))
+        self.assertFalse(asked((1, 1), (2, 2), 16))
+        self.assertFalse(asked((1, 1), (1, 1), 3))
+        self.assertFalse(asked((1, 3), (2, 2), 3))
 
     def test_padding_called_same_keeps_the_size_over_the_stride(self):
         for size, kernel, stride in itertools.product((5, 6, 7), (2, 3, 5), (1, 2, 3)):

@@ -4,10 +4,10 @@ import keras
 from keras import ops
 
 from netdyno_worker.adapters.keras import weights
-from netdyno_worker.adapters.keras.ops import RULES, Site, flatten_as_it_lies, same_padding
+from netdyno_worker.adapters.keras.ops import RULES, Site, flatten_as_it_lies, same_padding, subsampled
 from netdyno_worker.adapters.keras.uses import Uses
 from netdyno_worker.adapters.kit.statistics import values_per_channel
-from netdyno_worker.adapters.kit.windows import axes_of
+from netdyno_worker.adapters.kit.windows import axes_of, needs_subsampling
 from netdyno_worker.contract import Unsupported
 from netdyno_worker.program import kinds, shapes
 
@@ -99,7 +99,14 @@ class Network(object):
         seed = (self._job.seed * 1000003 + node.attributes.get("seed", 0)) % 2**31
         axes = axes_of(node, self._shapes) if "strides" in node.attributes else ()
         site = Site(node, inputs, shape, kind, axes, self._layout, seed)
+        if self._needs_subsampling(site):
+            site = subsampled(site)
         self._values[node.name] = self._weighted(site) if owned else self._weightless(site)
+
+    def _needs_subsampling(self, site):
+        if site.node.op != "convolution" or self._job.device != "cpu":
+            return False
+        return needs_subsampling(site.axes, self._shapes[site.node.inputs[1]][1])
 
     def _value(self, name):
         """The Keras tensor of an input, a node, or a parameter that is used as a value."""

@@ -51,6 +51,16 @@ def same_padding(axes):
     return same_sides(axes[0]) + same_sides(axes[1])
 
 
+def subsampled(site):
+    """The same convolution, of stride 1, over every stride-th pixel."""
+    attributes = site.node.attributes
+    (down, right), padding = attributes["strides"], attributes["padding"]
+    x = site.layout.padded(site.inputs[0], padding) if any(padding) else site.inputs[0]
+    x = x[:, ::down, ::right] if site.layout.channels_last else x[:, :, ::down, ::right]
+    whole = dict(attributes, strides=(1, 1), padding=(0, 0, 0, 0))
+    return site._replace(node=site.node._replace(attributes=whole), inputs=[x] + site.inputs[1:])
+
+
 class LocalResponseNorm(keras.layers.Layer):
     """Keras has no such layer."""
 

@@ -10,6 +10,8 @@ import numpy as np
 # Along one axis: the image's length, the window's, its stride, the padding before the image, the number of windows.
 Axis = namedtuple("Axis", "size kernel stride near count")
 
+_VECTOR = 16  # float32 numbers in the longest vector of a CPU
+
 
 def axes_of(node, shapes):
     """The vertical and the horizontal Axis of a convolution or pool; `shapes` has the shape of every value."""
@@ -55,6 +57,16 @@ def same_sides(axis):
     """(before, after): the padding that several libraries call "same"."""
     total = max((-(-axis.size // axis.stride) - 1) * axis.stride + axis.kernel - axis.size, 0)
     return total // 2, total - total // 2
+
+
+def needs_subsampling(axes, channels):
+    """Whether a convolution on a CPU must take every stride-th pixel first, and then stride no more.
+
+    Over images with channels last, oneDNN computes the weight's gradient of a strided 1×1 kernel in whole vectors. If
+    a pixel has fewer channels than a vector, it writes past its memory (AVX-512), or the gradient is wrong (AVX2).
+    """
+    pointwise = all(axis.kernel == 1 for axis in axes)
+    return pointwise and any(axis.stride > 1 for axis in axes) and channels < _VECTOR
 
 
 def edges(axis):

@@ -22,10 +22,12 @@ _LOWEST = float(np.finfo(np.float32).min)
 #   may be overwritten by then;
 # - MKL-DNN's batch norm, in some channels, with more than one thread;
 # - MKL-DNN's response normalisation of most layouts;
-# - MKL-DNN's concat of parts that do not fill its blocks of 16 channels; it may even crash. If a part has other uses,
-#   adding up its gradients in different layouts fails (`outputs[i].IsDefaultData()`).
+# - MKL-DNN's concat, if a part has other uses: adding up gradients in different layouts fails
+#   (`outputs[i].IsDefaultData()`).
 # An axis that is counted from the end keeps an op from MKL-DNN.
 _OLD = "count_include_pad" not in (mx.sym.Pooling.__doc__ or "")
+# In every version MKL-DNN's concat needs parts that fill blocks of so many channels: else its gradient cannot be cut
+# where a part ends ("could not construct a sub-memory", in 1.2 a wrong gradient), or it divides by zero.
 _BLOCK = 16
 
 _BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # as MXNet names a type that numpy does not have
@@ -207,8 +209,8 @@ def _dropout(site):
 
 def _concat(site):
     whole = all(site.shapes[name][1] % _BLOCK == 0 for name in site.node.inputs)
-    alone = not site.shared.intersection(site.node.inputs)
-    axis = 1 if (whole and alone) or not _OLD else 1 - len(site.node.shape)
+    safe = whole and not (_OLD and site.shared.intersection(site.node.inputs))
+    axis = 1 if safe else 1 - len(site.node.shape)
     return mx.sym.Concat(*site.inputs, dim=axis, name=site.node.name)
 
 

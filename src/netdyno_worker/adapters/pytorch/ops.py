@@ -6,7 +6,14 @@ Functions under `torch` are called where `torch.nn.functional` only wraps them w
 from collections import namedtuple
 
 from netdyno_worker.adapters.kit.source import Outline
-from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding, window_count
+from netdyno_worker.adapters.kit.windows import (
+    axes_of,
+    find_rounding,
+    inside_shares,
+    near_padding,
+    needs_subsampling,
+    window_count,
+)
 from netdyno_worker.program import shapes
 
 # text: a function `compute(values)`; leaves: the names of `values`, in order; constants: {name: array} its text uses.
@@ -42,7 +49,14 @@ def _convolution(site):
         x, padding = "F.pad(%s, %r)" % (x, (left, right, top, bottom)), (0, 0)
     weight, bias = (site.inputs[1:] + ["None"])[:2]
     strides, groups = site.node.attributes["strides"], site.node.attributes["groups"]
+    if padding == (0, 0) and _needs_subsampling(site):
+        x, strides = "%s[:, :, ::%d, ::%d]" % ((x,) + tuple(strides)), (1, 1)
     return "torch.conv2d(%s, %s, %s, %r, %r, (1, 1), %d)" % (x, weight, bias, strides, padding, groups)
+
+
+def _needs_subsampling(site):
+    channels = site.shapes[site.node.inputs[1]][1]
+    return site.device == "cpu" and needs_subsampling(axes_of(site.node, site.shapes), channels)
 
 
 def _linear(site):

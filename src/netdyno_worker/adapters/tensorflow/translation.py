@@ -14,9 +14,10 @@ from netdyno_worker.program import inputs_by_role, kinds, nodes_for, shapes
 tf = getattr(tensorflow.compat, "v1", tensorflow)  # the interface that versions 1 and 2 share
 
 # pads_convolutions, pads_pools: they take padding on four sides. groups: a convolution takes groups.
+# strides: a convolution takes them however few channels there are, see needs_subsampling().
 # batch_norm: function(x, scale, shift, epsilon) -> (y, batch mean, unbiased batch variance), of rank 4.
 # kept_type, product_type: in which values are kept, and in which convolutions and matrix products are computed.
-Abilities = namedtuple("Abilities", "pads_convolutions pads_pools groups batch_norm kept_type product_type")
+Abilities = namedtuple("Abilities", "pads_convolutions pads_pools groups strides batch_norm kept_type product_type")
 # latest: {running statistic: (its value in this batch, how much that counts)}. gradients: in the parameters' order.
 Descent = namedtuple("Descent", "loss latest gradients")
 

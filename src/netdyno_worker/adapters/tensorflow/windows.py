@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow
 
-from netdyno_worker.adapters.kit.windows import inside_shares, same_sides
+from netdyno_worker.adapters.kit.windows import inside_shares, needs_subsampling, same_sides
 
 tf = getattr(tensorflow.compat, "v1", tensorflow)  # the interface that versions 1 and 2 share
 
@@ -17,6 +17,8 @@ class Windows(object):
     def convolution(self, x, kernel, axes, groups):
         x, padding = _padded(x, padding_of(axes), self._abilities.pads_convolutions, 0.0)
         strides = _spread(axes, "stride")
+        if padding == "VALID" and not self._abilities.strides and needs_subsampling(axes, int(kernel.shape[2])):
+            x, strides = x[:, :: axes[0].stride, :: axes[1].stride], [1, 1, 1, 1]
         if groups == 1 or self._abilities.groups:
             return tf.nn.conv2d(x, kernel, strides, padding)
         if int(kernel.shape[2]) == 1 and axes[0].stride == axes[1].stride:

@@ -12,6 +12,7 @@ def abilities(kind):
         pads_convolutions=False,
         pads_pools=False,
         groups=False,
+        strides=True,
         batch_norm=_batch_norm,
         kept_type=tf.as_dtype(kind),
         product_type=tf.as_dtype(kind),

@@ -14,6 +14,7 @@ def abilities(job):
         pads_convolutions=whole,
         pads_pools=job.execution != "compiled" and job.device == "cuda",
         groups=whole,
+        strides=whole,
         batch_norm=_batch_norm,
         kept_type=kept,
         product_type={"bfloat16": tf.bfloat16, "float16": tf.float16}.get(job.precision, kept),
