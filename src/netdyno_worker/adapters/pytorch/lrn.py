@@ -23,7 +23,7 @@ class _LocalResponseNorm(torch.autograd.Function):
         factor = _negative_power(divisor, beta)
         ctx.save_for_backward(x, divisor, factor)
         ctx.settings = (size, alpha, beta)
-        return (wide * factor).to(x.dtype)
+        return _as(x, wide * factor)
 
     @staticmethod
     def backward(ctx, gradient):
@@ -31,11 +31,17 @@ class _LocalResponseNorm(torch.autograd.Function):
         size, alpha, beta = ctx.settings
         direct = _wide(gradient) * factor
         around = _window_mean((direct * x).div_(divisor), size).mul_(x)
-        return direct.add_(around, alpha=-2.0 * alpha * beta).to(x.dtype), None, None, None, None
+        return _as(x, direct.add_(around, alpha=-2.0 * alpha * beta)), None, None, None, None
 
 
 def _wide(x):
-    return x if x.dtype == torch.float64 else x.float()
+    return x if x.dtype in (torch.float32, torch.float64) else x.float()
+
+
+def _as(x, value):
+    """The value in x's type. No conversion where there is nothing to convert: compiled for a GPU, PyTorch 2.11 then
+    gives x a gradient of zero."""
+    return value if value.dtype == x.dtype else value.to(x.dtype)
 
 
 def _negative_power(divisor, beta):
