@@ -47,7 +47,7 @@ def convolution_backward(gradient, kept, needed):
     if needed[1]:
         found[1] = _weight_gradient(per_group, kept)
     if len(needed) > 2:
-        found[2] = rounding.sum(gradient, (0, 2, 3), one_by_one=True)
+        found[2] = rounding.sum(gradient, (0, 2, 3))
     return found
 
 

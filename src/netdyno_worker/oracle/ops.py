@@ -29,7 +29,7 @@ def linear_backward(gradient, kept, needed):
     return [
         np.dot(gradient, weight) if needed[0] else None,
         np.dot(gradient.T, x) if needed[1] else None,
-        rounding.sum(gradient, 0, one_by_one=True),
+        rounding.sum(gradient, (0,)),
     ][: len(needed)]
 
 
@@ -159,7 +159,7 @@ def concat_backward(gradient, boundaries, needed):
 def softmax_cross_entropy(inputs, attributes):
     logits, labels = inputs
     shifted = logits - logits.max(axis=1, keepdims=True)
-    log_sums = np.log(attributes.get("rounding", EXACT).sum(np.exp(shifted), 1)).reshape(-1, 1)
+    log_sums = np.log(attributes.get("rounding", EXACT).sum(np.exp(shifted), (1,))).reshape(-1, 1)
     log_probabilities = shifted - log_sums
     return -log_probabilities[np.arange(len(labels)), labels].mean(), (log_probabilities, labels)
 

@@ -39,7 +39,7 @@ class Exact(object):
     def inputs(self, node, arrays):
         return arrays
 
-    def sum(self, array, axes, one_by_one=False):
+    def sum(self, array, axes):
         return array.sum(axis=axes)
 
     def constants(self, optimizer):
@@ -99,14 +99,15 @@ class Rounding(object):
         unit = self._product if node.op in PRODUCTS else self._value
         return arrays if unit == self._parameter else [self._rounded(array, unit) for array in arrays]
 
-    def sum(self, array, axes, one_by_one=False):
-        """Of many numbers, in parts or one after the other: each addition rounds what was added up until then."""
-        total = array.sum(axis=axes)
-        squares = np.square(array).sum(axis=axes)
-        if one_by_one:
-            squares += np.square(total) / 3.0
-        so_far = np.sqrt(squares * (array.size // max(total.size, 1)))
-        return total + self._sums * so_far * self._random.uniform(-1.0, 1.0, total.shape)
+    def sum(self, array, axes):
+        """Of many numbers, one after the other, those of the first axis last: each addition rounds what was added up until then. By as
+        much as that comes to, up or down: of a few sums, random errors might all happen to be small."""
+        items = array.sum(axis=axes[1:])
+        total = items.sum(axis=axes[0])
+        so_far = np.square(np.cumsum(items, axis=axes[0])).mean(axis=axes[0])  # items may cancel in the end
+        squares = np.square(array).sum(axis=axes) + so_far
+        error = self._sums * np.sqrt(squares * (array.size // max(total.size, 1)))
+        return total + error * self._random.choice((-1.0, 1.0), total.shape)
 
     def constants(self, optimizer):
         """An optimizer's numbers as a framework keeps them, and how it rounds their powers: of 1 - 0.999 little is
