@@ -1,0 +1,76 @@
+"""Rows of the operations that compute each element from those at its place."""
+
+from netdyno.graph import flops, kinds, shapes
+from netdyno.graph.op import Op
+from netdyno.graph.ops.attributes import ANY_NUMBER
+
+OPS: dict[str, Op] = {
+    "relu": Op(
+        inputs=("x",),
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(1, 1),
+        keeps=("output",),
+    ),
+    "tanh": Op(
+        inputs=("x",),
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(1, 3),
+        keeps=("output",),
+    ),
+    "sigmoid": Op(
+        inputs=("x",),
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(3, 3),
+        keeps=("output",),
+    ),
+    "silu": Op(
+        composite=True,
+        inputs=("x",),
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(4, 6),
+        keeps=("x",),
+    ),
+    "add": Op(inputs=("a", "b"), shape=shapes.same, kind=kinds.same, elementwise=True, flops=flops.per_element(1, 0)),
+    "multiply": Op(
+        inputs=("a", "b"),
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(1, 2),
+        keeps=("a", "b"),
+    ),
+    "scale": Op(
+        inputs=("x",),
+        attributes={"factor": ANY_NUMBER},
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(1, 1),
+    ),
+    "power": Op(
+        inputs=("x",),
+        attributes={"exponent": ANY_NUMBER},
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.per_element(10, 12),
+        keeps=("x",),
+    ),
+    "stop_gradient": Op(
+        view=True,
+        inputs=("x",),
+        shape=shapes.same,
+        kind=kinds.same,
+        elementwise=True,
+        flops=flops.free,
+        blocks_gradient=True,
+    ),
+}
