@@ -7,7 +7,7 @@ import time
 from netdyno_worker.contract import Job, Unsupported
 from netdyno_worker.feed.batches import synthetic_batch
 from netdyno_worker.feed.weights import Weights
-from netdyno_worker.program import read_program
+from netdyno_worker.program import needs, read_program
 
 
 def prepare(adapter, request, emit):
@@ -67,8 +67,9 @@ def host_peak_bytes():
 
 def _refuse_unsupported_ops(adapter, program):
     for node in program.nodes:
-        if node.op in adapter.UNSUPPORTED:
-            raise Unsupported("%s (node '%s'): %s" % (node.op, node.name, adapter.UNSUPPORTED[node.op]))
+        for need in needs(program, node):
+            if need in adapter.UNSUPPORTED:
+                raise Unsupported("%s (node '%s'): %s" % (need, node.name, adapter.UNSUPPORTED[need]))
 
 
 def _size(shape):

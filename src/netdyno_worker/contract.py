@@ -2,7 +2,8 @@
 
 An adapter is a folder `netdyno_worker/adapters/NAME/`. Its `trainer.py` has
 
-    UNSUPPORTED  a literal dict {op name: reason} of the ops that it does not train; it trains all others
+    UNSUPPORTED  a literal dict {op name: reason} of the ops that it does not train; it trains all others. Names such
+                 as "concat/axis" are of one form of an op, see program.needs
     versions()   {"library": "version", ...}, without touching the device
     build(job)   a Trainer for a Job, or raises Unsupported
 

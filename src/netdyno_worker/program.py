@@ -68,6 +68,21 @@ def inputs_by_role(program, node):
     return [(roles[min(place, len(roles) - 1)], name) for place, name in enumerate(node.inputs)]
 
 
+def needs(program, node):
+    """What a framework must have for a node: its op, and of some ops a form that not every framework has.
+
+    "concat/axis" is side by side along another axis than the second; "add/broadcast" is of values of two shapes.
+    """
+    found = [node.op]
+    if node.op == "concat" and "axis" in node.attributes:
+        found.append("concat/axis")
+    if node.op in ("add", "multiply"):
+        known = shapes(program)
+        if len({known[name] for name in node.inputs}) > 1:
+            found.append(node.op + "/broadcast")
+    return found
+
+
 def layer_places(program, node):
     """Places of a node's inputs where a layer keeps what it learns, or its state."""
     facts = program.facts[node.op]

@@ -1,14 +1,13 @@
 """Is every unsound graph refused, with the name of what is wrong in it?"""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from netdyno.errors import NetdynoError
-from netdyno.graph.check import ancestors, check_programme, resolve_kind, resolve_shape
-from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Programme, Shape, Stage, Update
+from netdyno.graph.check import ancestors, check_programme
+from netdyno.graph.model import Draw, Graph, Input, Node, Optimizer, Parameter, Programme, Stage, Update, causal_mask
 
 NORMAL = Draw(kind="normal")
 WEIGHT = Parameter(name="w", shape=(3, 5), initial=NORMAL)
@@ -81,114 +80,9 @@ def test_a_wrong_node_is_refused_by_name(node: Node, complaint: str) -> None:
     _refused(_with(nodes=(node, LOSS)), complaint)
 
 
-@pytest.mark.parametrize(
-    ("op", "shapes", "attributes", "complaint"),
-    [
-        (
-            "convolution",
-            [(1, 3, 8, 8), (4, 3, 3, 3)],
-            {"strides": (1, 1), "padding": (1, 1), "groups": 1},
-            r"padding: expected four whole numbers \(top, bottom, left, right\), received \(1, 1\)",
-        ),
-        (
-            "convolution",
-            [(1, 3, 8, 8), (4, 3, 3, 3)],
-            {"strides": (1, 1), "padding": (0, 0, 0, -1), "groups": 1},
-            "padding: expected four whole numbers",
-        ),
-        (
-            "convolution",
-            [(1, 3, 8, 8), (4, 3, 3, 3)],
-            {"strides": (0, 1), "padding": (0, 0, 0, 0), "groups": 1},
-            "strides: expected two whole numbers over 0",
-        ),
-        (
-            "convolution",
-            [(1, 3, 8, 8), (4, 2, 3, 3)],
-            {"strides": (1, 1), "padding": (0, 0, 0, 0), "groups": 1},
-            "expected a weight for 3 channels in 1 groups",
-        ),
-        (
-            "convolution",
-            [(1, 3, 8, 8), (4, 3, 3, 3), (5,)],
-            {"strides": (1, 1), "padding": (0, 0, 0, 0), "groups": 1},
-            r"expected a vector of 4, received \[5\]",
-        ),
-        (
-            "max_pool",
-            [(1, 3, 8, 8)],
-            {"kernel": (2, 2), "strides": (2, 2), "padding": (0, 2, 0, 0)},
-            "expected padding smaller than the kernel",
-        ),
-        (
-            "mean_pool",
-            [(1, 3, 2, 8)],
-            {"kernel": (3, 3), "strides": (1, 1), "padding": (0, 0, 0, 0)},
-            r"expected an image of at least the kernel \[3, 3\]",
-        ),
-        ("linear", [(2, 5), (3, 4)], {}, r"expected a weight for 5 features, received \[3, 4\]"),
-        ("linear", [(2, 5, 1, 1), (3, 5)], {}, "expected a value of rank 2"),
-        ("global_mean_pool", [(2, 5)], {}, "expected a value of rank 4"),
-        (
-            "local_response_norm",
-            [(2, 5)],
-            {"size": 5, "alpha": 1.0, "beta": 1.0, "k": 1.0},
-            "expected a value of rank 4",
-        ),
-        (
-            "batch_norm",
-            [(2, 5, 3), (5,), (5,), (5,), (5,)],
-            {"epsilon": 1e-5, "momentum": 0.1},
-            "expected a value of rank 2 or 4",
-        ),
-        (
-            "batch_norm",
-            [(2, 5), (5,), (5,), (4,), (5,)],
-            {"epsilon": 1e-5, "momentum": 0.1},
-            "expected a vector of 5",
-        ),
-        (
-            "batch_norm",
-            [(2, 5), (5,), (5,), (5,), (5,)],
-            {"epsilon": 0, "momentum": 0.1},
-            "epsilon: expected a number over 0",
-        ),
-        ("add", [(2, 5), (2, 1)], {}, "expected inputs of one shape"),
-        ("concat", [(2, 5, 3, 3), (2, 5, 4, 3)], {}, "expected inputs alike but for channels"),
-        ("softmax_cross_entropy", [(2, 5), (3,)], {}, "expected one label per row"),
-        ("mean_squared_error", [(2, 5), (5, 2)], {}, "expected inputs of one shape"),
-        ("scale", [(2, 5)], {"factor": float("nan")}, "factor: expected a number, received nan"),
-        ("scale", [(2, 5)], {"factor": True}, "factor: expected a number, received True"),
-        ("normal", [], {"seed": 1, "shape": (2, 4), "kind": "kernel"}, "kind: expected a kind among"),
-        (
-            "normal",
-            [],
-            {"seed": 1, "shape": (2, 0), "kind": "plain"},
-            "shape: expected a list of whole numbers over 0",
-        ),
-        ("dropout", [(2, 5)], {"rate": 0.5, "seed": -1}, "seed: expected a whole number"),
-    ],
-)
-def test_wrong_shapes_and_attributes_are_refused_by_name(
-    op: str, shapes: list[Shape], attributes: Mapping[str, Any], complaint: str
-) -> None:
-    with pytest.raises(NetdynoError, match=f"node 'it'.*{complaint}"):
-        resolve_shape("it", op, shapes, attributes)
-
-
-@pytest.mark.parametrize(
-    ("op", "kinds", "complaint"),
-    [
-        ("convolution", ["plain", "kernel"], "expected a value of kind 'image', received one of kind 'plain'"),
-        ("convolution", ["image", "plain"], "expected a value of kind 'kernel', received one of kind 'plain'"),
-        ("linear", ["image", "plain"], "expected a value of kind 'plain', received one of kind 'image'"),
-        ("max_pool", ["sequence"], "expected a value of kind 'image'"),
-        ("add", ["image", "plain"], "expected a value of kind 'image', received one of kind 'plain'"),
-    ],
-)
-def test_a_wrong_kind_of_value_is_refused_by_name(op: str, kinds: list[str], complaint: str) -> None:
-    with pytest.raises(NetdynoError, match=f"node 'it' \\({op}\\): {complaint}"):
-        resolve_kind("it", op, kinds, {})
+def test_what_is_drawn_by_row_and_column_has_both() -> None:
+    mask = Parameter(name="mask", shape=(4,), initial=causal_mask(), trainable=False)
+    _refused(_with(parameters=(*GRAPH.parameters, mask)), "parameter 'mask': expected two axes or more")
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,17 @@ def test_a_value_read_twice_by_one_node_is_read_once() -> None:
     assert (square.read_bytes, square.written_bytes) == (4 * 10, 4 * 10)
 
 
+def test_what_picks_reads_only_what_it_picks() -> None:
+    net = Net(batch=2, classes=3, learning_rate=0.1)
+    tokens = net.input("tokens", (2, 3), Draw(kind="integers", low=0.0, high=50.0))
+    table = net.parameter("table", (50, 4), Draw(kind="normal"))
+    rows = net.node("gather", table, tokens)
+    first = net.node("slice", rows, axis=1, start=0, stop=1)
+    gather, part = node_costs(net.programme(net.classifier(net.flatten(first))).graph)[:2]
+    assert (gather.read_bytes, gather.written_bytes) == (4 * (2 * 3 * 4 + 2 * 3), 4 * 2 * 3 * 4)
+    assert (part.read_bytes, part.written_bytes) == (4 * 2 * 4, 4 * 2 * 4)
+
+
 def test_the_optimizer_counts_once_per_parameter() -> None:
     programme = _lenet(1)
     update = programme.updates()[0]

@@ -137,6 +137,19 @@ def test_noise_of_one_row_per_item_is_the_same_at_any_batch() -> None:
     assert identity(noisy(2)) == identity(noisy(9))
 
 
+@pytest.mark.parametrize("tokens", [2, 3])  # as many as a batch has, or not
+def test_the_identity_does_not_depend_on_where_the_batch_is(tokens: int) -> None:
+    def turned(batch: int) -> Programme:
+        net = Net(batch=batch, classes=3, learning_rate=0.1)
+        x = net.input("x", (batch, tokens, 5), Draw(kind="normal"), kind="sequence")
+        x = net.node("transpose", x, axes=(1, 0, 2), kind="sequence")
+        rows = net.linear(net.node("reshape", x, shape=(-1, 5), kind="plain"), 4)
+        rows = net.node("reshape", rows, shape=(tokens, -1, 4), kind="sequence")
+        return net.programme(net.classifier(net.node("reduce_sum", rows, axes=(0,), keep=False)))
+
+    assert identity(turned(2)) == identity(turned(9))
+
+
 def test_the_digest_of_lenet_stays_what_it_was() -> None:
     """Stored records point at networks by digest: if this changes, LeNet is another network than before."""
     assert digest(resolve(find_entry("lenet"), 64)) == "53981b1fc30f3ddd"

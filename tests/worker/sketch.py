@@ -26,8 +26,8 @@ class Sketch(object):
         )
         return name
 
-    def parameter(self, name, shape, low=-1.0, high=1.0, trainable=True):
-        draw = {"kind": "uniform", "low": low, "high": high}
+    def parameter(self, name, shape, low=-1.0, high=1.0, trainable=True, draw="uniform"):
+        draw = {"kind": draw, "low": low, "high": high}
         kernel = len(shape) == 4 and name.endswith("weight")
         self.graph["parameters"].append(
             {
@@ -47,7 +47,7 @@ class Sketch(object):
                 "op": op,
                 "inputs": list(inputs),
                 "shape": list(result),
-                "kind": _kind(result),
+                "kind": attributes.get("kind", _kind(result)),
                 "attributes": attributes,
             }
         )

@@ -7,6 +7,8 @@ value under test is the output `y`, and it ends in a scalar `loss` that depends 
 No case draws at random while training, so every adapter must agree with the reference on all of them.
 """
 
+from array_programs import ARRAYS
+from one_op import SIDE, case, finish, loss, plain
 from sketch import ADAM, MOMENTUM, SGD, Sketch
 from small_networks import adversarial, repeated_pools, residual, tied, variational
 
@@ -14,8 +16,6 @@ from netdyno_worker.contract import Job
 from netdyno_worker.feed.batches import synthetic_batch
 from netdyno_worker.feed.weights import Weights
 from netdyno_worker.program import read_program
-
-SIDE = (2, 4, 6, 5)  # images that are not square: two of four channels
 
 
 def start(adapter, wire, **changes):
@@ -31,49 +31,22 @@ def job_for(wire):
     return Job(program, "cpu", "float32", "eager", 1, Weights(program, 7).initial, 7)
 
 
-def _case(op, operands, shape, **attributes):
-    """`operands` are (role, shape[, low, high]); each becomes a parameter, so that its gradient is tested."""
-    sketch = Sketch()
-    names = [sketch.parameter(*operand) for operand in operands]
-    sketch.node("y", op, names, shape, **attributes)
-    return _finish(sketch, shape)
-
-
-def _finish(sketch, shape, optimizer=MOMENTUM):
-    """Turn `y` into a loss in which every element has its own weight and its own target."""
-    sketch.input("weighting", shape, 0.5, 1.5)
-    sketch.input("target", shape)
-    sketch.node("weighted", "multiply", ["y", "weighting"], shape)
-    sketch.node("loss", "mean_squared_error", ["weighted", "target"], [])
-    sketch.update("loss", optimizer)
-    return sketch.wire("y")
-
-
-def _loss(op, first, second):
-    sketch = Sketch()
-    names = [sketch.parameter(*first)]
-    names.append(sketch.parameter(*second) if len(second) < 5 else sketch.input(*second))
-    sketch.node("loss", op, names, [])
-    sketch.update("loss", MOMENTUM)
-    return sketch.wire("loss")
-
-
 def _convolution(weight, shape, x=SIDE, bias=True, **attributes):
     spread = (3.0 / (weight[1] * weight[2] * weight[3])) ** 0.5
     operands = [("x", x), ("weight", weight, -spread, spread)] + [("bias", weight[:1])] * bias
     attributes = dict({"strides": [1, 1], "padding": [0, 0, 0, 0], "groups": 1}, **attributes)
-    return _case("convolution", operands, shape, **attributes)
+    return case("convolution", operands, shape, **attributes)
 
 
 def _pool(op, shape, kernel, strides, padding):
-    return _case(op, [("x", SIDE)], shape, kernel=kernel, strides=strides, padding=padding)
+    return case(op, [("x", SIDE)], shape, kernel=kernel, strides=strides, padding=padding)
 
 
 def _batch_norm(shape):
     sketch = Sketch()
     names = [sketch.parameter("x", shape, -1.0, 3.0), *sketch.state("norm", shape[1])]
     sketch.node("y", "batch_norm", names, shape, epsilon=1e-3, momentum=0.1)
-    return _finish(sketch, shape)
+    return finish(sketch, shape)
 
 
 def _pools_around_norm():
@@ -84,14 +57,14 @@ def _pools_around_norm():
     sketch.node("pooled", "max_pool", ["x"], SIDE, **window)
     sketch.node("norm", "batch_norm", ["pooled", *sketch.state("norm", 4)], SIDE, epsilon=1e-3, momentum=0.1)
     sketch.node("y", "max_pool", ["norm"], SIDE, **window)
-    return _finish(sketch, SIDE)
+    return finish(sketch, SIDE)
 
 
 def _one_value_twice(op):
     sketch = Sketch()
     sketch.parameter("x", [3, 4])
     sketch.node("y", op, ["x", "x"], [3, 4])
-    return _finish(sketch, [3, 4])
+    return finish(sketch, [3, 4])
 
 
 def _with_stopped():
@@ -100,7 +73,7 @@ def _with_stopped():
     sketch.parameter("x", [3, 4])
     sketch.node("stopped", "stop_gradient", ["x"], [3, 4])
     sketch.node("y", "multiply", ["x", "stopped"], [3, 4])
-    return _finish(sketch, [3, 4])
+    return finish(sketch, [3, 4])
 
 
 def _certain(probability):
@@ -111,7 +84,7 @@ def _certain(probability):
     sketch.node("drawn", "bernoulli", ["probability"], [3, 4], seed=5)
     sketch.node("chosen", "multiply", ["x", "drawn"], [3, 4])
     sketch.node("y", "add", ["x", "chosen"], [3, 4])
-    return _finish(sketch, [3, 4])
+    return finish(sketch, [3, 4])
 
 
 def _decomposed_norm():
@@ -125,20 +98,12 @@ def _decomposed_norm():
     sketch.node("divisor", "convolution", ["squares", *band], SIDE, **window)
     sketch.node("factor", "power", ["divisor"], SIDE, exponent=-0.75)
     sketch.node("y", "multiply", ["x", "factor"], SIDE)
-    return _finish(sketch, SIDE)
-
-
-def _plain(wire):
-    """The same of plain values: four axes do not make an image."""
-    for part in ("inputs", "parameters", "nodes"):
-        for value in wire["graph"][part]:
-            value["kind"] = "plain"
-    return wire
+    return finish(sketch, SIDE)
 
 
 def _compared_with_plain():
     """A loss of an image and a plain value of its shape."""
-    wire = _loss("mean_squared_error", ("x", SIDE), ("target", SIDE))
+    wire = loss("mean_squared_error", ("x", SIDE), ("target", SIDE))
     wire["graph"]["parameters"][1]["kind"] = "plain"
     return wire
 
@@ -149,7 +114,7 @@ def _optimized(optimizer):
     sketch.parameter("weight", [2, 3])
     sketch.parameter("bias", [2])
     sketch.node("y", "linear", ["x", "weight", "bias"], [4, 2])
-    return _finish(sketch, [4, 2], optimizer)
+    return finish(sketch, [4, 2], optimizer)
 
 
 _MATRIX = [("x", [3, 4])]
@@ -168,8 +133,8 @@ PRIMITIVES = {
     "convolution/pointwise": _convolution([5, 4, 1, 1], [2, 5, 6, 5]),
     "convolution/pointwise_strided": _convolution([5, 4, 1, 1], [2, 5, 3, 3], bias=False, strides=[2, 2]),
     "convolution/pointwise_padded": _convolution([5, 4, 1, 1], [2, 5, 7, 7], padding=[1, 0, 0, 2]),
-    "linear/bias": _case("linear", [("x", [3, 4]), ("weight", [5, 4]), ("bias", [5])], [3, 5]),
-    "linear/no_bias": _case("linear", [("x", [3, 4]), ("weight", [5, 4])], [3, 5]),
+    "linear/bias": case("linear", [("x", [3, 4]), ("weight", [5, 4]), ("bias", [5])], [3, 5]),
+    "linear/no_bias": case("linear", [("x", [3, 4]), ("weight", [5, 4])], [3, 5]),
     "max_pool/even": _pool("max_pool", [2, 4, 3, 2], [2, 2], [2, 2], [0, 0, 0, 0]),
     "max_pool/overlapping": _pool("max_pool", [2, 4, 3, 3], [3, 3], [2, 2], [1, 1, 1, 1]),
     "max_pool/extra_padding": _pool("max_pool", [2, 4, 3, 3], [2, 3], [2, 2], [0, 0, 0, 2]),
@@ -179,36 +144,36 @@ PRIMITIVES = {
     "mean_pool/asymmetric": _pool("mean_pool", [2, 4, 3, 5], [3, 2], [2, 1], [0, 1, 1, 0]),
     "batch_norm/images": _batch_norm([2, 4, 6, 5]),
     "batch_norm/matrix": _batch_norm([5, 3]),
-    "batch_norm/four_plain_axes": _plain(_batch_norm([2, 4, 6, 5])),
+    "batch_norm/four_plain_axes": plain(_batch_norm([2, 4, 6, 5])),
     "batch_norm/between_pools": _pools_around_norm(),
-    "relu/images": _case("relu", _IMAGES, SIDE),
-    "tanh/plain": _case("tanh", _MATRIX, [3, 4]),
-    "sigmoid/plain": _case("sigmoid", _MATRIX, [3, 4]),
-    "dropout/rate_0": _case("dropout", _MATRIX, [3, 4], rate=0.0, seed=3),
-    "flatten/images": _case("flatten", _IMAGES, [2, 120]),
-    "flatten/four_plain_axes": _plain(_case("flatten", _IMAGES, [2, 120])),
-    "add/images": _case("add", [("a", SIDE), ("b", SIDE)], SIDE),
+    "relu/images": case("relu", _IMAGES, SIDE),
+    "tanh/plain": case("tanh", _MATRIX, [3, 4]),
+    "sigmoid/plain": case("sigmoid", _MATRIX, [3, 4]),
+    "dropout/rate_0": case("dropout", _MATRIX, [3, 4], rate=0.0, seed=3),
+    "flatten/images": case("flatten", _IMAGES, [2, 120]),
+    "flatten/four_plain_axes": plain(case("flatten", _IMAGES, [2, 120])),
+    "add/images": case("add", [("a", SIDE), ("b", SIDE)], SIDE),
     "add/one_value_twice": _one_value_twice("add"),
-    "multiply/plain": _case("multiply", [("a", [3, 4]), ("b", [3, 4])], [3, 4]),
-    "multiply/four_plain_axes": _plain(_case("multiply", [("a", SIDE), ("b", SIDE)], SIDE)),
+    "multiply/plain": case("multiply", [("a", [3, 4]), ("b", [3, 4])], [3, 4]),
+    "multiply/four_plain_axes": plain(case("multiply", [("a", SIDE), ("b", SIDE)], SIDE)),
     "multiply/one_value_twice": _one_value_twice("multiply"),
-    "scale/negative": _case("scale", _MATRIX, [3, 4], factor=-0.75),
-    "power/negative": _case("power", [("x", SIDE, 0.5, 2.0)], SIDE, exponent=-0.75),
-    "power/positive": _case("power", [("x", [3, 4], 0.5, 2.0)], [3, 4], exponent=1.5),
+    "scale/negative": case("scale", _MATRIX, [3, 4], factor=-0.75),
+    "power/negative": case("power", [("x", SIDE, 0.5, 2.0)], SIDE, exponent=-0.75),
+    "power/positive": case("power", [("x", [3, 4], 0.5, 2.0)], [3, 4], exponent=1.5),
     "power/decomposed_norm": _decomposed_norm(),
-    "concat/images": _case("concat", [("a", SIDE), ("b", [2, 1, 6, 5]), ("c", [2, 3, 6, 5])], [2, 8, 6, 5]),
-    "concat/matrix": _case("concat", [("a", [3, 4]), ("b", [3, 2])], [3, 6]),
-    "concat/three_axes": _case("concat", [("a", [2, 3, 4]), ("b", [2, 1, 4])], [2, 4, 4]),
-    "concat/four_plain_axes": _plain(_case("concat", [("a", SIDE), ("b", [2, 1, 6, 5])], [2, 5, 6, 5])),
-    "softmax_cross_entropy/plain": _loss(
+    "concat/images": case("concat", [("a", SIDE), ("b", [2, 1, 6, 5]), ("c", [2, 3, 6, 5])], [2, 8, 6, 5]),
+    "concat/matrix": case("concat", [("a", [3, 4]), ("b", [3, 2])], [3, 6]),
+    "concat/three_axes": case("concat", [("a", [2, 3, 4]), ("b", [2, 1, 4])], [2, 4, 4]),
+    "concat/four_plain_axes": plain(case("concat", [("a", SIDE), ("b", [2, 1, 6, 5])], [2, 5, 6, 5])),
+    "softmax_cross_entropy/plain": loss(
         "softmax_cross_entropy", ("logits", [4, 5], -3.0, 3.0), ("labels", [4], 0, 5, "integers")
     ),
-    "mean_squared_error/both_learnt": _loss("mean_squared_error", ("x", SIDE), ("target", SIDE)),
+    "mean_squared_error/both_learnt": loss("mean_squared_error", ("x", SIDE), ("target", SIDE)),
     "mean_squared_error/image_and_plain": _compared_with_plain(),
-    "binary_cross_entropy/both_learnt": _loss(
+    "binary_cross_entropy/both_learnt": loss(
         "binary_cross_entropy", ("logits", [3, 4], -30.0, 30.0), ("target", [3, 4], 0.0, 1.0)
     ),
-    "gaussian_kl/plain": _loss("gaussian_kl", ("mean", [3, 4]), ("log_variance", [3, 4])),
+    "gaussian_kl/plain": loss("gaussian_kl", ("mean", [3, 4]), ("log_variance", [3, 4])),
     "stop_gradient/half": _with_stopped(),
     "bernoulli/always": _certain(1.0),
     "bernoulli/never": _certain(0.0),
@@ -220,16 +185,17 @@ PRIMITIVES = {
     "network/variational": variational(),
     "network/adversarial": adversarial(),
 }
+PRIMITIVES.update(ARRAYS)
 
 # An adapter is given these as they are where it has a kernel for the op, and lowered where it has none.
 COMPOSITES = {
-    "global_mean_pool/plain": _case("global_mean_pool", _IMAGES, [2, 4]),
-    "local_response_norm/narrow": _case("local_response_norm", _IMAGES, SIDE, size=3, alpha=0.5, beta=0.75, k=2.0),
-    "local_response_norm/wider_than_channels": _case(
+    "global_mean_pool/plain": case("global_mean_pool", _IMAGES, [2, 4]),
+    "local_response_norm/narrow": case("local_response_norm", _IMAGES, SIDE, size=3, alpha=0.5, beta=0.75, k=2.0),
+    "local_response_norm/wider_than_channels": case(
         "local_response_norm", _IMAGES, SIDE, size=9, alpha=1.0, beta=0.5, k=1.0
     ),
-    "silu/images": _case("silu", _IMAGES, SIDE),
-    "silu/plain": _case("silu", _MATRIX, [3, 4]),
+    "silu/images": case("silu", _IMAGES, SIDE),
+    "silu/plain": case("silu", _MATRIX, [3, 4]),
     "network/residual": residual(composite=True),
     "network/repeated pools": repeated_pools(),
 }

@@ -31,6 +31,12 @@ class DrawsTest(unittest.TestCase):
         expected = [[1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [0, 1, 1, 1, 1]]
         self.assertEqual(band[:, :, 0, 0].tolist(), expected)
 
+    def test_a_causal_draw_is_high_up_to_the_diagonal(self):
+        mask = draw({"kind": "causal", "low": -1e9, "high": 0.0}, "any", (2, 3, 4), 1)
+        self.assertEqual((mask.dtype, mask.shape), (np.float32, (2, 3, 4)))
+        expected = [[0, -1e9, -1e9, -1e9], [0, 0, -1e9, -1e9], [0, 0, 0, -1e9]]
+        self.assertEqual(mask.tolist(), [expected, expected])
+
     def test_a_long_draw_is_the_same_as_one_made_at_once(self):
         state = np.random.RandomState(zlib.crc32(b"long") + 1)
         at_once = state.uniform(-0.5, 0.5, size=(3, CHUNK + 1)).astype(np.float32)

@@ -11,7 +11,8 @@ from netdyno.graph.ops import OPS
 from netdyno.graph.shapes import ShapeError
 
 OPTIMIZERS = ("sgd", "momentum", "adam")
-DRAWS = ("uniform", "normal", "band")  # of parameters
+DRAWS = ("uniform", "normal", "band", "causal")  # of parameters
+MATRICES = ("band", "causal")  # say what is in a row and a column
 INPUT_DRAWS = ("uniform", "normal", "integers")
 DTYPES = ("float", "integer")
 
@@ -82,6 +83,7 @@ def _check_leaves(graph: Graph) -> None:
     for parameter in graph.parameters:
         where, draw = f"parameter '{parameter.name}'", parameter.initial.kind
         _expect(draw in DRAWS, where, f"a draw among {DRAWS}", draw)
+        _expect(draw not in MATRICES or len(parameter.shape) > 1, where, "two axes or more", list(parameter.shape))
         _expect(parameter.kind in (*KINDS, KERNEL), where, f"a kind among {(*KINDS, KERNEL)}", parameter.kind)
     for value in graph.leaves():
         rank = RANKS.get(value.kind, len(value.shape))
@@ -137,6 +139,8 @@ def _check_attributes(name: str, op: Op, attributes: Mapping[str, Any]) -> None:
     for key in attributes:
         _expect(key in op.attributes, f"node '{name}'", f"attributes {sorted(op.attributes)}", f"'{key}'")
     for key, attribute in op.attributes.items():
+        if attribute.optional and key not in attributes:
+            continue
         _expect(key in attributes, f"node '{name}'", f"an attribute '{key}'", "none")
         value = attributes[key]
         _expect(attribute.holds(value), f"node '{name}', {key}", attribute.meaning, repr(value))

@@ -82,10 +82,18 @@ def _node_cost(node: Node, shapes: dict[str, Shape], wanted: set[str], kept: set
         macs=flops.macs,
         forward_flops=flops.forward,
         backward_flops=flops.backward - spared if node.name in wanted else 0,
-        read_bytes=0 if op.view else _bytes(set(node.inputs), shapes),
+        read_bytes=_read_bytes(node, shapes),
         written_bytes=0 if op.view else BYTES * prod(node.shape),
         kept_bytes=masks + _bytes(kept, shapes),
     )
+
+
+def _read_bytes(node: Node, shapes: dict[str, Shape]) -> int:
+    op = OPS[node.op]
+    if op.view:
+        return 0
+    whole = set(node.inputs[1:] if op.picks else node.inputs)
+    return _bytes(whole, shapes) + (BYTES * prod(node.shape) if op.picks else 0)
 
 
 def _bytes(names: set[str], shapes: dict[str, Shape]) -> int:

@@ -27,6 +27,14 @@ def convolution(inputs: Sequence[Shape], output: Shape, attributes: Attributes) 
     return _product(prod(output) * prod(weight[1:]), prod(output) if len(inputs) > 2 else 0)
 
 
+def transposed_convolution(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Flops:
+    return _product(prod(inputs[0]) * prod(inputs[1][1:]), prod(output) if len(inputs) > 2 else 0)
+
+
+def matmul(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Flops:
+    return _product(prod(output) * inputs[0][-1], 0)
+
+
 def linear(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Flops:
     return _product(prod(output) * inputs[1][1], prod(output) if len(inputs) > 2 else 0)
 
@@ -55,6 +63,26 @@ def per_element(forward: int, backward: int) -> Rule:
         )
 
     return rule
+
+
+def broadcast(forward: int, backward: int) -> Rule:
+    """So many operations per element of the output, and one addition back for each that an input was repeated to."""
+
+    def rule(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Flops:
+        elements = prod(output)
+        repeated = [elements if prod(shape) < elements else 0 for shape in inputs]
+        return Flops(
+            forward=forward * elements,
+            backward=backward * elements + sum(repeated),
+            to_input=backward * elements + repeated[0],
+        )
+
+    return rule
+
+
+def gather(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Flops:
+    """Picking costs nothing; each gradient is added to its row."""
+    return Flops(backward=prod(output), to_input=prod(output))
 
 
 def free(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Flops:

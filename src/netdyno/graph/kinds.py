@@ -50,14 +50,49 @@ def same(kinds: Sequence[str], attributes: Attributes) -> str:
     return kinds[0]
 
 
+def broadcast(kinds: Sequence[str], attributes: Attributes) -> str:
+    """Images meet images only, so that their axes meet in any layout; of others a sequence wins."""
+    if IMAGE in kinds or KERNEL in kinds:
+        return same(kinds, attributes)
+    return SEQUENCE if SEQUENCE in kinds else PLAIN
+
+
+def matrices(kinds: Sequence[str], attributes: Attributes) -> str:
+    """As the first, of values that have no layout of their own."""
+    for kind in kinds:
+        _expect_one_of(kind, (PLAIN, SEQUENCE))
+    return kinds[0]
+
+
+def gathered(kinds: Sequence[str], attributes: Attributes) -> str:
+    """Rows of a plain table, as many as there are indices."""
+    _expect(kinds[0], PLAIN)
+    _expect_one_of(kinds[1], (PLAIN, SEQUENCE))
+    return kinds[1]
+
+
+def reduced(kinds: Sequence[str], attributes: Attributes) -> str:
+    """A plain value, unless all axes stay."""
+    return kinds[0] if attributes["keep"] else PLAIN
+
+
 def plain(kinds: Sequence[str], attributes: Attributes) -> str:
     """A plain value from anything: one vector per item, or a loss."""
     return PLAIN
 
 
 def stated(kinds: Sequence[str], attributes: Attributes) -> str:
-    """The kind that an attribute states, for values made of nothing."""
-    return str(attributes["kind"])
+    """The kind that an attribute states, for values made of nothing or with other axes than before."""
+    kind = str(attributes["kind"])
+    axes = attributes["shape"] if "shape" in attributes else attributes["axes"]
+    if len(axes) != RANKS.get(kind, len(axes)):
+        raise ShapeError(f"{RANKS[kind]} axes of an {kind}, received {list(axes)}")
+    return kind
+
+
+def _expect_one_of(received: str, expected: Sequence[str]) -> None:
+    if received not in expected:
+        raise ShapeError(f"a value of a kind among {tuple(expected)}, received one of kind '{received}'")
 
 
 def _expect(received: str, expected: str) -> None:

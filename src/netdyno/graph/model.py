@@ -12,10 +12,10 @@ Shape = tuple[int, ...]
 class Draw:
     """How values are drawn by name and seed; a uniform draw of zero width is a constant."""
 
-    kind: (
-        str  # "uniform" and "integers" lie in [low, high); "normal" has mean 0 and deviation 1; "band" is 1 in row r
-    )
-    # and column c of a matrix where c − r lies in [low, high], and 0 elsewhere
+    # "uniform" and "integers" lie in [low, high); "normal" has mean 0 and deviation 1. In row r and column c, "band"
+    # is 1 where c − r lies in [low, high] and 0 elsewhere, over the first two axes; "causal" is `high` where c ≤ r
+    # and `low` elsewhere, over the last two.
+    kind: str
     low: float = 0.0
     high: float = 1.0
 
@@ -23,6 +23,11 @@ class Draw:
 def constant(value: float) -> Draw:
     """A draw that always gives `value`."""
     return Draw(kind="uniform", low=value, high=value)
+
+
+def causal_mask() -> Draw:
+    """What is added to scores so that a softmax over columns sees none after its row."""
+    return Draw(kind="causal", low=-1e9, high=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

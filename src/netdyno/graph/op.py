@@ -18,6 +18,7 @@ class Attribute:
 
     meaning: str
     holds: Check
+    optional: bool = False  # left out where an op's rule says what that means
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,8 @@ class Op:
     integers: tuple[str, ...] = ()  # roles that must be inputs of integers
     elementwise: bool = False
     view: bool = False  # passes values on without reading or writing them
+    picks: bool = False  # reads no more of its first input than it writes
+    moves_batch: bool = False  # the first axis of its value need not be the batch
     blocks_gradient: bool = False
     random: bool = False
     loss: bool = False

@@ -24,6 +24,23 @@ def convolution(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
     return (x[0], weight[0], *_window(x, weight[2:], attributes))
 
 
+def transposed_convolution(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    """The image that a convolution with this weight would make `x` of."""
+    x, weight = inputs[0], inputs[1]
+    _rank(x, 4)
+    _rank(weight, 4)
+    groups = attributes["groups"]
+    if x[1] != weight[0] or weight[0] % groups:
+        raise ShapeError(f"a weight for {x[1]} channels in {groups} groups, received {list(weight)}")
+    _vector(inputs[2:], weight[1] * groups)
+    top, bottom, left, right = attributes["padding"]
+    height = (x[2] - 1) * attributes["strides"][0] + weight[2] - top - bottom
+    width = (x[3] - 1) * attributes["strides"][1] + weight[3] - left - right
+    if height < 1 or width < 1:
+        raise ShapeError(f"padding smaller than the image, received {[top, bottom, left, right]}")
+    return (x[0], weight[1] * groups, height, width)
+
+
 def linear(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
     x, weight = inputs[0], inputs[1]
     _rank(x, 2)
@@ -69,6 +86,77 @@ def same(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
     return inputs[0]
 
 
+def broadcast(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    """Numpy's rule: axes are aligned at the end, and one that is missing or of length 1 is repeated."""
+    rank = max(len(shape) for shape in inputs)
+    aligned = [(1,) * (rank - len(shape)) + shape for shape in inputs]
+    lengths = [set(axis) - {1} for axis in zip(*aligned, strict=True)]
+    if any(len(axis) > 1 for axis in lengths):
+        raise ShapeError(f"inputs of one shape, or with axes of length 1, received {[list(s) for s in inputs]}")
+    return tuple(max(axis, default=1) for axis in lengths)
+
+
+def along_axis(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    """The shape of the input, which has the axis."""
+    _has_axes(inputs[0], (attributes["axis"],))
+    return inputs[0]
+
+
+def matmul(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    a, b = inputs
+    if len(a) < 2 or len(b) != len(a) or a[:-2] != b[:-2] or a[-1] != b[-2]:
+        raise ShapeError(f"matrices (…, n, k) and (…, k, m) with equal leading axes, received {[list(a), list(b)]}")
+    return (*a[:-1], b[-1])
+
+
+def reshape(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    """One axis may be −1: what is left for it."""
+    wanted, count = tuple(attributes["shape"]), prod(inputs[0])
+    known = prod(length for length in wanted if length > 0)
+    found = tuple(count // known if length < 0 else length for length in wanted)
+    if prod(found) != count:
+        raise ShapeError(f"a shape of {count} elements, as {list(inputs[0])} has, received {list(wanted)}")
+    return found
+
+
+def transpose(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    axes = attributes["axes"]
+    if sorted(axes) != list(range(len(inputs[0]))):
+        raise ShapeError(f"every axis of {list(inputs[0])} once, received {list(axes)}")
+    return tuple(inputs[0][axis] for axis in axes)
+
+
+def sliced(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    axis, start, stop = (attributes[key] for key in ("axis", "start", "stop"))
+    _has_axes(inputs[0], (axis,))
+    if not start < stop <= inputs[0][axis]:
+        raise ShapeError(f"start < stop <= {inputs[0][axis]}, received {start} and {stop}")
+    return (*inputs[0][:axis], stop - start, *inputs[0][axis + 1 :])
+
+
+def reduced(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    axes = attributes["axes"]
+    _has_axes(inputs[0], axes)
+    if attributes["keep"]:
+        return tuple(1 if axis in axes else length for axis, length in enumerate(inputs[0]))
+    return tuple(length for axis, length in enumerate(inputs[0]) if axis not in axes)
+
+
+def gather(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    _rank(inputs[0], 2)
+    return (*inputs[1], inputs[0][1])
+
+
+def one_hot(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    return (*inputs[0], attributes["classes"])
+
+
+def clamped(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    if attributes["low"] >= attributes["high"]:
+        raise ShapeError(f"low < high, received {attributes['low']} and {attributes['high']}")
+    return inputs[0]
+
+
 def flatten(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
     if not inputs[0]:
         raise ShapeError("a value of rank 1 or more, received []")
@@ -76,13 +164,14 @@ def flatten(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
 
 
 def concat(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    first = inputs[0]
-    if len(first) < 2:
-        raise ShapeError(f"values of rank 2 or more, received {list(first)}")
+    first, axis = inputs[0], attributes.get("axis", 1)
+    if len(first) <= axis:
+        raise ShapeError(f"values of rank {axis + 1} or more, received {list(first)}")
     for other in inputs[1:]:
-        if other[:1] + other[2:] != first[:1] + first[2:]:
-            raise ShapeError(f"inputs alike but for channels, received {[list(shape) for shape in inputs]}")
-    return (first[0], sum(shape[1] for shape in inputs), *first[2:])
+        if other[:axis] + other[axis + 1 :] != first[:axis] + first[axis + 1 :]:
+            what = "channels" if axis == 1 else f"axis {axis}"
+            raise ShapeError(f"inputs alike but for {what}, received {[list(shape) for shape in inputs]}")
+    return (*first[:axis], sum(shape[axis] for shape in inputs), *first[axis + 1 :])
 
 
 def cross_entropy(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -110,6 +199,11 @@ def _window(x: Shape, kernel: Sequence[int], attributes: Attributes) -> tuple[in
     if height < 1 or width < 1:
         raise ShapeError(f"an image of at least the kernel {list(kernel)}, received {list(x)}")
     return height, width
+
+
+def _has_axes(shape: Shape, axes: Sequence[int]) -> None:
+    if len(set(axes)) != len(axes) or not all(axis < len(shape) for axis in axes):
+        raise ShapeError(f"axes of {list(shape)}, each once, received {list(axes)}")
 
 
 def _rank(shape: Shape, rank: int) -> None:

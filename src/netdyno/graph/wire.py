@@ -41,11 +41,17 @@ def digest(programme: Programme) -> str:
 
 
 def identity(programme: Programme) -> str:
-    """As `digest`, but the same for every batch size: what a proof says of a network holds at any."""
+    """As `digest`, but the same for every batch size: what a proof says of a network holds at any.
+
+    Where an op may move the batch to another axis, shapes of nodes are left out: they follow from the rest.
+    """
     content = _content(programme)
     graph = content["graph"]
+    if any(OPS[node["op"]].moves_batch for node in graph["nodes"]):
+        for node in graph["nodes"]:
+            node["shape"] = []
     batch = graph["inputs"][0]["shape"][0] if graph["inputs"] else None
-    drawn = [node["attributes"] for node in graph["nodes"] if "shape" in node["attributes"]]
+    drawn = [node["attributes"] for node in graph["nodes"] if -1 not in node["attributes"].get("shape", [-1])]
     for shaped in (*graph["inputs"], *graph["nodes"], *drawn):
         if shaped["shape"][:1] == [batch]:
             shaped["shape"][0] = "batch"

@@ -21,7 +21,9 @@ def draw(rule, name, shape, seed):
         return state.randint(int(low), int(high), size=shape).astype(np.int32)
     if kind == "band":
         return _band(shape, low, high)
-    raise ValueError("expected a draw of kind uniform, normal, integers or band, received %r" % (kind,))
+    if kind == "causal":
+        return _causal(shape, low, high)
+    raise ValueError("expected a draw of kind uniform, normal, integers, band or causal, received %r" % (kind,))
 
 
 def _band(shape, low, high):
@@ -30,6 +32,14 @@ def _band(shape, low, high):
     inside = (columns - rows >= low) & (columns - rows <= high)
     array = np.zeros(shape, dtype=np.float32)
     array[inside] = 1.0
+    return array
+
+
+def _causal(shape, low, high):
+    """`high` where column <= row, over the last two axes, and `low` elsewhere."""
+    rows, columns = np.ogrid[: shape[-2], : shape[-1]]
+    array = np.empty(shape, dtype=np.float32)
+    array[...] = np.where(columns <= rows, high, low)
     return array
 
 

@@ -51,6 +51,30 @@ def convolution_backward(gradient, kept, needed):
     return found
 
 
+def transposed_convolution(inputs, attributes):
+    """What a convolution with this weight gives back to its image, whose gradient is `x`."""
+    x, weight = inputs[0], inputs[1]
+    image = np.broadcast_to(0.0, _transposed_shape(x, weight, attributes))
+    windows = _windows(image, weight.shape[2:], attributes)
+    groups, threads = attributes["groups"], attributes.get("threads", 1)
+    value = _image_gradient(_by_group(x, groups), (image, weight, windows, groups, threads, None))
+    if len(inputs) > 2:
+        value += inputs[2][:, None, None]
+    return value, (x, weight, attributes)
+
+
+def transposed_convolution_backward(gradient, kept, needed):
+    x, weight, attributes = kept
+    found = [None] * len(needed)
+    to_x, of_convolution = convolution([gradient, weight], attributes)
+    found[0] = to_x
+    if needed[1]:
+        found[1] = _weight_gradient(_by_group(x, attributes["groups"]), of_convolution)
+    if len(needed) > 2:
+        found[2] = attributes.get("rounding", EXACT).sum(gradient, (0, 2, 3))
+    return found
+
+
 def max_pool(inputs, attributes):
     """Keeps which kernel position won; the first one does on a tie."""
     windows = _windows(inputs[0], attributes["kernel"], attributes)
@@ -124,6 +148,17 @@ def _image_gradient(per_group, kept):
 
     side_by_side(threads, slide, zip(found, per_group))
     return found
+
+
+def _by_group(x, groups):
+    return x.reshape(len(x), groups, x.shape[1] // groups, -1)
+
+
+def _transposed_shape(x, weight, attributes):
+    top, bottom, left, right = attributes["padding"]
+    height = (x.shape[2] - 1) * attributes["strides"][0] + weight.shape[2] - top - bottom
+    width = (x.shape[3] - 1) * attributes["strides"][1] + weight.shape[3] - left - right
+    return (len(x), weight.shape[1] * attributes["groups"], height, width)
 
 
 def _scatter(columns, padded, windows, band):

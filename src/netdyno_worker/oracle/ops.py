@@ -10,6 +10,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from netdyno_worker.oracle import arrays, elementwise, losses
 from netdyno_worker.oracle import convolution as sliding
 from netdyno_worker.oracle.rounding import EXACT
 
@@ -63,36 +64,6 @@ def latest_state(kept):
     return kept.mean, kept.variance * kept.count / max(kept.count - 1, 1)
 
 
-def relu(inputs, attributes):
-    x, positive = inputs[0], inputs[0] > 0
-    if attributes.get("flips"):
-        near, chosen = attributes["flips"]
-        positive ^= (np.abs(x) < near) & chosen(x.shape)
-    return x * positive, positive
-
-
-def relu_backward(gradient, positive, needed):
-    return [gradient * positive]
-
-
-def tanh(inputs, attributes):
-    value = np.tanh(inputs[0])
-    return value, value
-
-
-def tanh_backward(gradient, value, needed):
-    return [gradient * (1 - value * value)]
-
-
-def sigmoid(inputs, attributes):
-    value = _sigmoid(inputs[0])
-    return value, value
-
-
-def sigmoid_backward(gradient, value, needed):
-    return [gradient * value * (1 - value)]
-
-
 def dropout(inputs, attributes):
     rate = attributes["rate"]
     if rate == 0:
@@ -103,106 +74,6 @@ def dropout(inputs, attributes):
 
 def dropout_backward(gradient, mask, needed):
     return [gradient * mask]
-
-
-def flatten(inputs, attributes):
-    return inputs[0].reshape(len(inputs[0]), -1), inputs[0].shape
-
-
-def flatten_backward(gradient, shape, needed):
-    return [gradient.reshape(shape)]
-
-
-def add(inputs, attributes):
-    return inputs[0] + inputs[1], None
-
-
-def add_backward(gradient, kept, needed):
-    return [gradient, gradient]
-
-
-def multiply(inputs, attributes):
-    return inputs[0] * inputs[1], inputs
-
-
-def multiply_backward(gradient, kept, needed):
-    return [gradient * kept[1] if needed[0] else None, gradient * kept[0] if needed[1] else None]
-
-
-def scale(inputs, attributes):
-    return inputs[0] * attributes["factor"], attributes["factor"]
-
-
-def scale_backward(gradient, factor, needed):
-    return [gradient * factor]
-
-
-def power(inputs, attributes):
-    """Of numbers over 0."""
-    return inputs[0] ** attributes["exponent"], (inputs[0], attributes["exponent"])
-
-
-def power_backward(gradient, kept, needed):
-    x, exponent = kept
-    return [gradient * exponent * x ** (exponent - 1.0)]
-
-
-def concat(inputs, attributes):
-    ends = np.cumsum([value.shape[1] for value in inputs])
-    return np.concatenate(inputs, axis=1), ends[:-1]
-
-
-def concat_backward(gradient, boundaries, needed):
-    return np.split(gradient, boundaries, axis=1)
-
-
-def softmax_cross_entropy(inputs, attributes):
-    logits, labels = inputs
-    shifted = logits - logits.max(axis=1, keepdims=True)
-    log_sums = np.log(attributes.get("rounding", EXACT).sum(np.exp(shifted), (1,))).reshape(-1, 1)
-    log_probabilities = shifted - log_sums
-    return -log_probabilities[np.arange(len(labels)), labels].mean(), (log_probabilities, labels)
-
-
-def softmax_cross_entropy_backward(gradient, kept, needed):
-    log_probabilities, labels = kept
-    found = np.exp(log_probabilities)
-    found[np.arange(len(labels)), labels] -= 1.0
-    return [found * (gradient / len(labels)), None]
-
-
-def mean_squared_error(inputs, attributes):
-    difference = inputs[0] - inputs[1]
-    return np.mean(difference * difference), difference
-
-
-def mean_squared_error_backward(gradient, difference, needed):
-    found = difference * (2.0 * gradient / difference.size)
-    return [found, -found]
-
-
-def binary_cross_entropy(inputs, attributes):
-    logits, target = inputs
-    terms = np.maximum(logits, 0.0) - logits * target + np.log1p(np.exp(-np.abs(logits)))
-    return terms.mean(), inputs
-
-
-def binary_cross_entropy_backward(gradient, kept, needed):
-    logits, target = kept
-    share = gradient / logits.size
-    return [(_sigmoid(logits) - target) * share, -logits * share]
-
-
-def gaussian_kl(inputs, attributes):
-    mean, log_variance = inputs
-    total = np.sum(1.0 + log_variance - mean * mean - np.exp(log_variance))
-    return -0.5 * total / len(mean), inputs
-
-
-def gaussian_kl_backward(gradient, kept, needed):
-    mean, log_variance = kept
-    share = gradient / len(mean)
-    return [mean * share, 0.5 * (np.exp(log_variance) - 1.0) * share]
 
 
 def stop_gradient(inputs, attributes):
@@ -218,37 +89,51 @@ def normal(inputs, attributes):
     return attributes["random"].normal(size=attributes["shape"]), None
 
 
-def _sigmoid(x):
-    """By tanh, which does not overflow."""
-    return 0.5 * (1.0 + np.tanh(0.5 * x))
-
-
 def _all_but_channels(x):
     """The axes of a channel's values, and the shape that aligns a vector of channels with `x`."""
     return (0,) + tuple(range(2, x.ndim)), (1, -1) + (1,) * (x.ndim - 2)
 
 
-KINKED = {"relu", "max_pool"}
+KINKED = {"relu", "max_pool", "reduce_max", "clamp"}
 KERNELS = {
     "convolution": Kernel(sliding.convolution, sliding.convolution_backward),
     "linear": Kernel(linear, linear_backward),
     "max_pool": Kernel(sliding.max_pool, sliding.max_pool_backward),
     "mean_pool": Kernel(sliding.mean_pool, sliding.mean_pool_backward),
     "batch_norm": Kernel(batch_norm, batch_norm_backward),
-    "relu": Kernel(relu, relu_backward),
-    "tanh": Kernel(tanh, tanh_backward),
-    "sigmoid": Kernel(sigmoid, sigmoid_backward),
+    "relu": Kernel(elementwise.relu, elementwise.relu_backward),
+    "tanh": Kernel(elementwise.tanh, elementwise.tanh_backward),
+    "sigmoid": Kernel(elementwise.sigmoid, elementwise.sigmoid_backward),
     "dropout": Kernel(dropout, dropout_backward),
-    "flatten": Kernel(flatten, flatten_backward),
-    "add": Kernel(add, add_backward),
-    "multiply": Kernel(multiply, multiply_backward),
-    "scale": Kernel(scale, scale_backward),
-    "power": Kernel(power, power_backward),
-    "concat": Kernel(concat, concat_backward),
-    "softmax_cross_entropy": Kernel(softmax_cross_entropy, softmax_cross_entropy_backward),
-    "mean_squared_error": Kernel(mean_squared_error, mean_squared_error_backward),
-    "binary_cross_entropy": Kernel(binary_cross_entropy, binary_cross_entropy_backward),
-    "gaussian_kl": Kernel(gaussian_kl, gaussian_kl_backward),
+    "flatten": Kernel(arrays.flatten, arrays.flatten_backward),
+    "add": Kernel(elementwise.add, elementwise.add_backward),
+    "multiply": Kernel(elementwise.multiply, elementwise.multiply_backward),
+    "scale": Kernel(elementwise.scale, elementwise.scale_backward),
+    "power": Kernel(elementwise.power, elementwise.power_backward),
+    "concat": Kernel(arrays.concat, arrays.concat_backward),
+    "transposed_convolution": Kernel(sliding.transposed_convolution, sliding.transposed_convolution_backward),
+    "subtract": Kernel(elementwise.subtract, elementwise.subtract_backward),
+    "divide": Kernel(elementwise.divide, elementwise.divide_backward),
+    "exp": Kernel(elementwise.exp, elementwise.exp_backward),
+    "log": Kernel(elementwise.log, elementwise.log_backward),
+    "rsqrt": Kernel(elementwise.rsqrt, elementwise.rsqrt_backward),
+    "erf": Kernel(elementwise.erf, elementwise.erf_backward),
+    "softplus": Kernel(elementwise.softplus, elementwise.softplus_backward),
+    "clamp": Kernel(elementwise.clamp, elementwise.clamp_backward),
+    "matmul": Kernel(arrays.matmul, arrays.matmul_backward),
+    "reshape": Kernel(arrays.reshape, arrays.reshape_backward),
+    "transpose": Kernel(arrays.transpose, arrays.transpose_backward),
+    "slice": Kernel(arrays.slice_, arrays.slice_backward),
+    "reduce_sum": Kernel(arrays.reduce_sum, arrays.reduce_backward),
+    "reduce_mean": Kernel(arrays.reduce_mean, arrays.reduce_backward),
+    "reduce_max": Kernel(arrays.reduce_max, arrays.reduce_max_backward),
+    "softmax": Kernel(arrays.softmax, arrays.softmax_backward),
+    "gather": Kernel(arrays.gather, arrays.gather_backward),
+    "one_hot": Kernel(arrays.one_hot, None),
+    "softmax_cross_entropy": Kernel(losses.softmax_cross_entropy, losses.softmax_cross_entropy_backward),
+    "mean_squared_error": Kernel(losses.mean_squared_error, losses.mean_squared_error_backward),
+    "binary_cross_entropy": Kernel(losses.binary_cross_entropy, losses.binary_cross_entropy_backward),
+    "gaussian_kl": Kernel(losses.gaussian_kl, losses.gaussian_kl_backward),
     "stop_gradient": Kernel(stop_gradient, None),
     "bernoulli": Kernel(bernoulli, None),
     "normal": Kernel(normal, None),

@@ -22,7 +22,7 @@ UNITS = {
 # could be, in units of float32 or of float64.
 NEAR = {"float64": 30.0, "float32": 30.0, "tf32": 3.0, "bfloat16": 3.0, "float16": 3.0}
 SMOOTH = 2  # the number of the replay that takes nothing across
-PRODUCTS = {"convolution", "linear"}
+PRODUCTS = {"convolution", "linear", "transposed_convolution", "matmul"}
 SMALLEST = {"float16": 2.0**-25}  # half the distance between its smallest numbers
 DRAWS = 2**20 + 7  # errors that are drawn once: each array gets them from a random place on, in a circle
 

@@ -23,13 +23,32 @@ def _number(holds: Check) -> Check:
 SEED = Attribute(meaning="a whole number", holds=lambda value: _is_int(value, 0))
 STRIDES = Attribute(meaning="two whole numbers over 0", holds=_ints(2, 1))
 PADDING = Attribute(meaning="four whole numbers (top, bottom, left, right)", holds=_ints(4, 0))
-GROUPS = Attribute(meaning="a whole number over 0", holds=lambda value: _is_int(value, 1))
+COUNT = Attribute(meaning="a whole number over 0", holds=lambda value: _is_int(value, 1))
 POSITIVE = Attribute(meaning="a number over 0", holds=_number(lambda value: value > 0))
 ANY_NUMBER = Attribute(meaning="a number", holds=_number(lambda value: value == value))
 RATE = Attribute(meaning="a number in [0, 1)", holds=_number(lambda value: 0 <= value < 1))
 FRACTION = Attribute(meaning="a number in (0, 1]", holds=_number(lambda value: 0 < value <= 1))
 ODD = Attribute(meaning="an odd whole number", holds=lambda value: _is_int(value, 1) and value % 2 == 1)
 KIND = Attribute(meaning=f"a kind among {kinds.KINDS}", holds=lambda value: value in kinds.KINDS)
+AXIS = Attribute(meaning="a whole number", holds=lambda value: _is_int(value, 0))
+OTHER_AXIS = Attribute(
+    meaning="a whole number other than 1, which is left out",
+    holds=lambda value: _is_int(value, 0) and value != 1,
+    optional=True,
+)
+AXES = Attribute(
+    meaning="a list of whole numbers",
+    holds=lambda value: isinstance(value, (tuple, list)) and len(value) > 0 and all(_is_int(v, 0) for v in value),
+)
+BOOLEAN = Attribute(meaning="true or false", holds=lambda value: isinstance(value, bool))
+NEW_SHAPE = Attribute(
+    meaning="a list of whole numbers over 0, one of which may be -1",
+    holds=lambda value: (
+        isinstance(value, (tuple, list))
+        and all(v == -1 or _is_int(v, 1) for v in value)
+        and sum(v == -1 for v in value) < 2
+    ),
+)
 SHAPE = Attribute(
     meaning="a list of whole numbers over 0",
     holds=lambda value: isinstance(value, (tuple, list)) and all(_is_int(v, 1) for v in value),

@@ -2,16 +2,25 @@
 
 from netdyno.graph import flops, kinds, shapes
 from netdyno.graph.op import Op
-from netdyno.graph.ops.attributes import FRACTION, GROUPS, ODD, PADDING, POOL, POSITIVE, STRIDES
+from netdyno.graph.ops.attributes import COUNT, FRACTION, ODD, PADDING, POOL, POSITIVE, STRIDES
 
 OPS: dict[str, Op] = {
     "convolution": Op(
         inputs=("x", "weight", "bias?"),
-        attributes={"strides": STRIDES, "padding": PADDING, "groups": GROUPS},
+        attributes={"strides": STRIDES, "padding": PADDING, "groups": COUNT},
         shape=shapes.convolution,
         kind=kinds.convolution,
         weights=("weight", "bias"),
         flops=flops.convolution,
+        keeps=("x",),
+    ),
+    "transposed_convolution": Op(
+        inputs=("x", "weight", "bias?"),
+        attributes={"strides": STRIDES, "padding": PADDING, "groups": COUNT},
+        shape=shapes.transposed_convolution,
+        kind=kinds.convolution,
+        weights=("weight", "bias"),
+        flops=flops.transposed_convolution,
         keeps=("x",),
     ),
     "linear": Op(

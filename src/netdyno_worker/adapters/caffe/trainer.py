@@ -238,4 +238,27 @@ def _refuse_common_parameters(program):
             trainers[name] = update.name
 
 
-UNSUPPORTED = {}
+UNSUPPORTED = {
+    "transposed_convolution": "no translation to Caffe is written yet",
+    "matmul": "no translation to Caffe is written yet",
+    "reshape": "no translation to Caffe is written yet",
+    "transpose": "no translation to Caffe is written yet",
+    "slice": "no translation to Caffe is written yet",
+    "concat/axis": "no translation to Caffe is written yet",
+    "reduce_sum": "no translation to Caffe is written yet",
+    "reduce_mean": "no translation to Caffe is written yet",
+    "reduce_max": "no translation to Caffe is written yet",
+    "add/broadcast": "no translation to Caffe is written yet",
+    "multiply/broadcast": "no translation to Caffe is written yet",
+    "subtract": "no translation to Caffe is written yet",
+    "divide": "no translation to Caffe is written yet",
+    "exp": "no translation to Caffe is written yet",
+    "log": "no translation to Caffe is written yet",
+    "rsqrt": "no translation to Caffe is written yet",
+    "erf": "no translation to Caffe is written yet",
+    "softmax": "no translation to Caffe is written yet",
+    "softplus": "no translation to Caffe is written yet",
+    "clamp": "no translation to Caffe is written yet",
+    "gather": "no translation to Caffe is written yet",
+    "one_hot": "no translation to Caffe is written yet",
+}

@@ -209,4 +209,27 @@ def _has_ideep():
     return True
 
 
-UNSUPPORTED = {}
+UNSUPPORTED = {
+    "transposed_convolution": "no translation to Caffe2 is written yet",
+    "matmul": "no translation to Caffe2 is written yet",
+    "reshape": "no translation to Caffe2 is written yet",
+    "transpose": "no translation to Caffe2 is written yet",
+    "slice": "no translation to Caffe2 is written yet",
+    "concat/axis": "no translation to Caffe2 is written yet",
+    "reduce_sum": "no translation to Caffe2 is written yet",
+    "reduce_mean": "no translation to Caffe2 is written yet",
+    "reduce_max": "no translation to Caffe2 is written yet",
+    "add/broadcast": "no translation to Caffe2 is written yet",
+    "multiply/broadcast": "no translation to Caffe2 is written yet",
+    "subtract": "no translation to Caffe2 is written yet",
+    "divide": "no translation to Caffe2 is written yet",
+    "exp": "no translation to Caffe2 is written yet",
+    "log": "no translation to Caffe2 is written yet",
+    "rsqrt": "no translation to Caffe2 is written yet",
+    "erf": "no translation to Caffe2 is written yet",
+    "softmax": "no translation to Caffe2 is written yet",
+    "softplus": "no translation to Caffe2 is written yet",
+    "clamp": "no translation to Caffe2 is written yet",
+    "gather": "no translation to Caffe2 is written yet",
+    "one_hot": "no translation to Caffe2 is written yet",
+}

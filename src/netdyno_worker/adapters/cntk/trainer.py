@@ -188,4 +188,27 @@ def _choose_device(kind):
         raise Unsupported("CNTK already computes on another device than '%s' in this process" % kind)
 
 
-UNSUPPORTED = {}
+UNSUPPORTED = {
+    "transposed_convolution": "no translation to CNTK is written yet",
+    "matmul": "no translation to CNTK is written yet",
+    "reshape": "no translation to CNTK is written yet",
+    "transpose": "no translation to CNTK is written yet",
+    "slice": "no translation to CNTK is written yet",
+    "concat/axis": "no translation to CNTK is written yet",
+    "reduce_sum": "no translation to CNTK is written yet",
+    "reduce_mean": "no translation to CNTK is written yet",
+    "reduce_max": "no translation to CNTK is written yet",
+    "add/broadcast": "no translation to CNTK is written yet",
+    "multiply/broadcast": "no translation to CNTK is written yet",
+    "subtract": "no translation to CNTK is written yet",
+    "divide": "no translation to CNTK is written yet",
+    "exp": "no translation to CNTK is written yet",
+    "log": "no translation to CNTK is written yet",
+    "rsqrt": "no translation to CNTK is written yet",
+    "erf": "no translation to CNTK is written yet",
+    "softmax": "no translation to CNTK is written yet",
+    "softplus": "no translation to CNTK is written yet",
+    "clamp": "no translation to CNTK is written yet",
+    "gather": "no translation to CNTK is written yet",
+    "one_hot": "no translation to CNTK is written yet",
+}

@@ -173,4 +173,27 @@ def _copied(array):
     return np.array(array, dtype=keras.config.floatx(), order="C")
 
 
-UNSUPPORTED = {}
+UNSUPPORTED = {
+    "transposed_convolution": "no translation to Keras is written yet",
+    "matmul": "no translation to Keras is written yet",
+    "reshape": "no translation to Keras is written yet",
+    "transpose": "no translation to Keras is written yet",
+    "slice": "no translation to Keras is written yet",
+    "concat/axis": "no translation to Keras is written yet",
+    "reduce_sum": "no translation to Keras is written yet",
+    "reduce_mean": "no translation to Keras is written yet",
+    "reduce_max": "no translation to Keras is written yet",
+    "add/broadcast": "no translation to Keras is written yet",
+    "multiply/broadcast": "no translation to Keras is written yet",
+    "subtract": "no translation to Keras is written yet",
+    "divide": "no translation to Keras is written yet",
+    "exp": "no translation to Keras is written yet",
+    "log": "no translation to Keras is written yet",
+    "rsqrt": "no translation to Keras is written yet",
+    "erf": "no translation to Keras is written yet",
+    "softmax": "no translation to Keras is written yet",
+    "softplus": "no translation to Keras is written yet",
+    "clamp": "no translation to Keras is written yet",
+    "gather": "no translation to Keras is written yet",
+    "one_hot": "no translation to Keras is written yet",
+}

@@ -240,4 +240,27 @@ def _context(device):
     return mx.gpu(0)
 
 
-UNSUPPORTED = {}
+UNSUPPORTED = {
+    "transposed_convolution": "no translation to MXNet is written yet",
+    "matmul": "no translation to MXNet is written yet",
+    "reshape": "no translation to MXNet is written yet",
+    "transpose": "no translation to MXNet is written yet",
+    "slice": "no translation to MXNet is written yet",
+    "concat/axis": "no translation to MXNet is written yet",
+    "reduce_sum": "no translation to MXNet is written yet",
+    "reduce_mean": "no translation to MXNet is written yet",
+    "reduce_max": "no translation to MXNet is written yet",
+    "add/broadcast": "no translation to MXNet is written yet",
+    "multiply/broadcast": "no translation to MXNet is written yet",
+    "subtract": "no translation to MXNet is written yet",
+    "divide": "no translation to MXNet is written yet",
+    "exp": "no translation to MXNet is written yet",
+    "log": "no translation to MXNet is written yet",
+    "rsqrt": "no translation to MXNet is written yet",
+    "erf": "no translation to MXNet is written yet",
+    "softmax": "no translation to MXNet is written yet",
+    "softplus": "no translation to MXNet is written yet",
+    "clamp": "no translation to MXNet is written yet",
+    "gather": "no translation to MXNet is written yet",
+    "one_hot": "no translation to MXNet is written yet",
+}

@@ -5,6 +5,8 @@ Functions under `torch` are called where `torch.nn.functional` only wraps them w
 
 from collections import namedtuple
 
+import numpy as np
+
 from netdyno_worker.adapters.kit.source import Outline
 from netdyno_worker.adapters.kit.windows import (
     axes_of,
@@ -24,7 +26,10 @@ Source = namedtuple("Source", "text leaves constants")
 _Site = namedtuple("_Site", "node inputs inplace shapes widen device constants")
 
 # The backward pass of these does not read their output, so a following relu or add may overwrite it.
-_FORGETS_OUTPUT = ("convolution", "linear", "batch_norm", "add", "concat", "max_pool", "mean_pool")
+_FORGETS_OUTPUT = (
+    *("convolution", "transposed_convolution", "linear", "matmul"),
+    *("batch_norm", "add", "concat", "max_pool", "mean_pool"),
+)
 
 
 def write_source(program, targets, device, widen):
@@ -116,8 +121,8 @@ def _relu(site):
 
 
 def _add(site):
-    for i in (0, 1):
-        if site.inplace[i]:
+    for i, name in enumerate(site.node.inputs):
+        if site.inplace[i] and site.shapes[name] == site.node.shape:
             return "%s.add_(%s)" % (site.inputs[i], site.inputs[1 - i])
     return "%s + %s" % tuple(site.inputs)
 
@@ -125,6 +130,19 @@ def _add(site):
 def _dropout(site):
     rate = site.node.attributes["rate"]
     return "torch.dropout(%s, %r, True)" % (site.inputs[0], rate) if rate else site.inputs[0]
+
+
+def _transposed_convolution(site):
+    """Where one side has more padding than the other, the rest is cut off afterwards."""
+    weight, bias = (site.inputs[1:] + ["None"])[:2]
+    top, bottom, left, right = site.node.attributes["padding"]
+    near, cut = (min(top, bottom), min(left, right)), ""
+    if (top, left) != (bottom, right):
+        rows, columns = (_without(a - n, b - n) for a, b, n in ((top, bottom, near[0]), (left, right, near[1])))
+        cut = "[:, :, %s, %s]" % (rows, columns)
+    strides, groups = site.node.attributes["strides"], site.node.attributes["groups"]
+    call = "torch.conv_transpose2d(%s, %s, %s, %r, %r, (0, 0), %d)"
+    return call % (site.inputs[0], weight, bias, strides, near, groups) + cut
 
 
 def _flatten(site):
@@ -149,12 +167,34 @@ def _normal(site):
     return "torch.randn(%r, device=%r)" % (site.node.attributes["shape"], site.device)
 
 
+def _one_hot(site):
+    """By comparison in the type of a constant: what PyTorch has for it makes whole numbers."""
+    constant = "c%d" % len(site.constants)
+    site.constants[constant] = np.arange(site.node.attributes["classes"])
+    return "(%s.type_as(%s).unsqueeze(-1) == %s).type_as(%s)" % (site.inputs[0], constant, constant, constant)
+
+
+def _without(before, after):
+    """What indexes an axis without its first and last elements."""
+    return "%s:%s" % (before or "", -after or "")
+
+
+def _span(attributes):
+    """(axis, start, length)."""
+    return attributes["axis"], attributes["start"], attributes["stop"] - attributes["start"]
+
+
+def _attributed(text):
+    return lambda site: text.format(*site.inputs, **site.node.attributes)
+
+
 def _form(text):
     return lambda site: text.format(*site.inputs)
 
 
 _RULES = {
     "convolution": _convolution,
+    "transposed_convolution": _transposed_convolution,
     "linear": _linear,
     "max_pool": _max_pool,
     "mean_pool": _mean_pool,
@@ -169,9 +209,27 @@ _RULES = {
     "flatten": _flatten,
     "add": _add,
     "multiply": _form("{0} * {1}"),
-    "scale": lambda site: "%s * %r" % (site.inputs[0], site.node.attributes["factor"]),
-    "power": lambda site: "torch.pow(%s, %r)" % (site.inputs[0], site.node.attributes["exponent"]),
-    "concat": lambda site: "torch.cat((%s,), 1)" % ", ".join(site.inputs),
+    "scale": _attributed("{0} * {factor!r}"),
+    "power": _attributed("torch.pow({0}, {exponent!r})"),
+    "concat": lambda site: "torch.cat((%s,), %d)" % (", ".join(site.inputs), site.node.attributes.get("axis", 1)),
+    "subtract": _form("{0} - {1}"),
+    "divide": _form("{0} / {1}"),
+    "exp": _form("torch.exp({0})"),
+    "log": _form("torch.log({0})"),
+    "rsqrt": _form("torch.rsqrt({0})"),
+    "erf": _form("torch.erf({0})"),
+    "softplus": _form("F.softplus({0}, 1.0, 50.0)"),  # above, it is x: at its default of 20 not in float64
+    "clamp": _attributed("torch.clamp({0}, {low!r}, {high!r})"),
+    "reshape": lambda site: "%s.reshape(%r)" % (site.inputs[0], site.node.shape),
+    "transpose": _attributed("{0}.permute({axes!r})"),
+    "slice": lambda site: "%s.narrow(%d, %d, %d)" % ((site.inputs[0],) + _span(site.node.attributes)),
+    "reduce_sum": _attributed("{0}.sum({axes!r}, {keep!r})"),
+    "reduce_mean": _attributed("{0}.mean({axes!r}, {keep!r})"),
+    "reduce_max": _attributed("torch.amax({0}, {axes!r}, {keep!r})"),
+    "softmax": _attributed("torch.softmax({0}, {axis!r})"),
+    "matmul": _form("torch.matmul({0}, {1})"),
+    "gather": _form("F.embedding({1}, {0})"),
+    "one_hot": _one_hot,
     "softmax_cross_entropy": _cross_entropy,
     "mean_squared_error": _loss("F.mse_loss({0}, {1})"),
     "binary_cross_entropy": _loss("F.binary_cross_entropy_with_logits({0}, {1})"),

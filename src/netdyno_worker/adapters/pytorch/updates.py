@@ -116,10 +116,20 @@ def _for_this_version(text, namespace):
     """Old versions have one function elsewhere and another not at all."""
     if not hasattr(torch, "max_pool2d"):
         text = text.replace("torch.max_pool2d(", "F.max_pool2d(")
+    if not hasattr(torch, "amax"):
+        namespace["amax"] = _largest
+        text = text.replace("torch.amax(", "amax(")
     if not hasattr(functional, "silu"):
         namespace["silu"] = lambda x: x * torch.sigmoid(x)
         text = text.replace("F.silu(", "silu(")
     return text
+
+
+def _largest(x, axes, keep):
+    """Over one axis after the other, from the last on."""
+    for axis in sorted(axes, reverse=True):
+        x = x.max(axis, keep)[0]
+    return x
 
 
 def _loss_scaler(job):
