@@ -5,15 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from netdyno_worker.adapters.jax.arrays import ARRAYS
+from netdyno_worker.adapters.jax.forms import axis_in, reform, to_form
 from netdyno_worker.adapters.jax.windows import Windows, is_wide, widened
 from netdyno_worker.adapters.kit.powers import negative_power
 from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.adapters.kit.statistics import unbiased_over_biased
 from netdyno_worker.program import inputs_by_role, kinds
-
-# A form is the order of a value's axes in memory, given as positions in the graph's order. A value's form is named
-# as its kind, except for the weight of a linear layer; one that is not here lies as in the graph.
-FORMS = {"kernel": (2, 3, 1, 0), "image": (0, 2, 3, 1), "matrix": (1, 0)}
 
 
 class Ops(object):
@@ -25,6 +23,7 @@ class Ops(object):
         self.forms = dict(self._kinds, **self._parameter_forms())
         self._precision = lax.Precision.DEFAULT if job.precision == "tf32" else lax.Precision.HIGHEST
         self._product_type = {"bfloat16": jnp.bfloat16, "float16": jnp.float16}.get(job.precision, kept_type(job))
+        self._kept_type = kept_type(job)
         self._windows = Windows(job.device == "cpu", self._precision)
         self._seed = job.seed
         self._generator = "threefry2x32" if job.device == "cpu" else "rbg"
@@ -49,6 +48,8 @@ class Ops(object):
                 values[node.name] = DRAWS[node.op](self.key(node, count), node, *inputs)
             elif node.op in SIMPLE:
                 values[node.name] = SIMPLE[node.op](node, *inputs)
+            elif node.op in ARRAYS:
+                values[node.name] = ARRAYS[node.op](node, self._kinds[node.inputs[0]], *inputs)
             else:
                 values[node.name] = getattr(self, node.op)(node, *inputs)
         return moved
@@ -66,6 +67,16 @@ class Ops(object):
         x, weight = x.astype(self._product_type), weight.astype(self._product_type)
         return _biased(jnp.dot(x, weight, precision=self._precision), bias)
 
+    def transposed_convolution(self, node, x, weight, bias=None):
+        x, weight = x.astype(self._product_type), weight.astype(self._product_type)
+        return _biased(self._windows.transposed_convolution(x, weight, node.attributes), bias)
+
+    def matmul(self, node, a, b):
+        return jnp.matmul(a.astype(self._product_type), b.astype(self._product_type), precision=self._precision)
+
+    def one_hot(self, node, indices):
+        return jax.nn.one_hot(indices, node.attributes["classes"], dtype=self._kept_type)
+
     def max_pool(self, node, x):
         return self._windows.max_pool(x, node.attributes)
 
@@ -74,7 +85,7 @@ class Ops(object):
 
     def batch_norm(self, node, x, scale, shift, mean, variance):
         """The normalised values, and where the running mean and variance move."""
-        channel = _channel_axis(node)
+        channel = axis_in(node.kind, 1)
         axes = tuple(axis for axis in range(x.ndim) if axis != channel)
 
         def along(vector):
@@ -96,8 +107,7 @@ class Ops(object):
         return y, lax.stop_gradient(moved)
 
     def flatten(self, node, x):
-        """In the graph's order, where channels come before rows."""
-        return from_form(x, self._kinds[node.inputs[0]]).reshape(node.shape)
+        return ARRAYS["reshape"](node, self._kinds[node.inputs[0]], x)
 
     def _wanted_form(self, node, place):
         """The form in which a node takes its input at `place`; a loss compares values element by element."""
@@ -116,27 +126,15 @@ class Ops(object):
         return forms
 
 
-def reform(value, have, want):
-    """Reorder axes."""
-    return value if have == want else to_form(from_form(value, have), want)
-
-
-def to_form(value, form):
-    return value.transpose(FORMS[form]) if form in FORMS else value
-
-
-def from_form(value, form):
-    return value.transpose(tuple(int(a) for a in np.argsort(FORMS[form]))) if form in FORMS else value
-
-
-def _channel_axis(node):
-    """Where a node's value has the graph's second axis."""
-    return FORMS[node.kind].index(1) if node.kind in FORMS else 1
-
-
 def _biased(y, bias):
     """Widened, because the bias's gradient is a sum over the whole batch in the type of the addition."""
     return y if bias is None else (widened(y) + bias).astype(y.dtype)
+
+
+def _clamp(node, x):
+    """Its gradient passes at the bounds too."""
+    low, high = (np.array(node.attributes[bound], x.dtype) for bound in ("low", "high"))
+    return jnp.where((x >= low) & (x <= high), x, jnp.where(x < low, low, high))
 
 
 def _local_response_norm(node, x):
@@ -224,7 +222,14 @@ SIMPLE = {
     "multiply": lambda node, a, b: a * b,
     "scale": lambda node, x: x * node.attributes["factor"],
     "power": lambda node, x: x ** node.attributes["exponent"],
-    "concat": lambda node, *x: jnp.concatenate(x, _channel_axis(node)),
+    "subtract": lambda node, a, b: a - b,
+    "divide": lambda node, a, b: a / b,
+    "exp": lambda node, x: jnp.exp(x),
+    "log": lambda node, x: jnp.log(x),
+    "rsqrt": lambda node, x: lax.rsqrt(x),
+    "erf": lambda node, x: lax.erf(x),
+    "softplus": lambda node, x: jax.nn.softplus(x),
+    "clamp": _clamp,
     "stop_gradient": lambda node, x: lax.stop_gradient(x),
     "softmax_cross_entropy": _cross_entropy,
     "mean_squared_error": _squared_error,

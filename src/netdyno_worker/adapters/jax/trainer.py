@@ -12,7 +12,8 @@ import jaxlib
 import numpy as np
 from jax import lax
 
-from netdyno_worker.adapters.jax.ops import Ops, from_form, to_form
+from netdyno_worker.adapters.jax.forms import from_form, to_form
+from netdyno_worker.adapters.jax.ops import Ops
 from netdyno_worker.adapters.jax.optimizers import Optimizer
 from netdyno_worker.adapters.jax.windows import widened
 from netdyno_worker.adapters.kit.precision import kept_type

@@ -37,6 +37,22 @@ class Windows(object):
             return _chosen(plain, patches, plain)(x, kernel)
         return plain(x, kernel)
 
+    def transposed_convolution(self, x, kernel, attributes):
+        """As a convolution of the spread image; of a kernel (height, width, out / groups, in)."""
+        height, width, outputs, inputs = kernel.shape
+        groups, (top, bottom, left, right) = attributes["groups"], attributes["padding"]
+        by_group = kernel[::-1, ::-1].reshape(height, width, outputs, groups, inputs // groups)
+        return lax.conv_general_dilated(
+            x,
+            by_group.transpose(0, 1, 4, 3, 2).reshape(height, width, inputs // groups, groups * outputs),
+            (1, 1),
+            ((height - 1 - top, height - 1 - bottom), (width - 1 - left, width - 1 - right)),
+            lhs_dilation=attributes["strides"],
+            dimension_numbers=LAYOUT,
+            feature_group_count=groups,
+            precision=self._precision,
+        )
+
     def max_pool(self, x, attributes):
         """The first of equal maxima wins, and gets the gradient."""
         if not self._rewrite:

@@ -12,6 +12,8 @@ from netdyno_worker.program import kinds, shapes
 
 # shape: in the graph. view: the same elements with the axes that `axes` puts in another order. lies: in memory.
 Form = namedtuple("Form", "shape view axes lies")
+# The kind of a value, and the form that an op takes it in.
+Natural = namedtuple("Natural", "kind form")
 
 ORDERS = {"image": (0, 2, 3, 1), "kernel": (2, 3, 1, 0)}  # of the axes of a kind; others have the graph's
 
@@ -79,9 +81,9 @@ def as_image(shape):
     return natural(shape, "image") if len(shape) > 2 else Form(shape, shape, None, (shape[0], 1, 1, shape[1]))
 
 
-def channel_axis(node):
-    """Where the natural form of a node has the graph's second axis."""
-    return ORDERS[node.kind].index(1) if node.kind in ORDERS else 1
+def axis_in(kind, axis):
+    """Where the natural form of a kind has one of the graph's axes."""
+    return ORDERS[kind].index(axis) if kind in ORDERS else axis
 
 
 def flattened(shape, image):

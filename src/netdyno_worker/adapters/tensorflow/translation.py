@@ -7,7 +7,8 @@ import tensorflow
 
 from netdyno_worker.adapters.kit.windows import axes_of
 from netdyno_worker.adapters.tensorflow import composed
-from netdyno_worker.adapters.tensorflow.forms import Forms, as_image, channel_axis, flattened, laid, natural, restored
+from netdyno_worker.adapters.tensorflow.arrays import ARRAYS, alike, widened
+from netdyno_worker.adapters.tensorflow.forms import Forms, Natural, as_image, flattened, laid, natural, restored
 from netdyno_worker.adapters.tensorflow.windows import Windows
 from netdyno_worker.program import inputs_by_role, kinds, nodes_for, shapes
 
@@ -46,7 +47,7 @@ class Ops(object):
     def outputs(self, values, draws):
         values = dict(values)
         self._evaluate(nodes_for(self._program, self._program.outputs), values, draws)
-        return [_widened(values[name]) for name in self._program.outputs]
+        return [widened(values[name]) for name in self._program.outputs]
 
     def descend(self, update, values, draws, scale=None):
         """A Descent; its gradients are of the loss times `scale`. An op's are all computed before any is used: then
@@ -56,7 +57,8 @@ class Ops(object):
         latest = self._evaluate(nodes_for(self._program, [update.loss]), values, draws)
         loss = values[update.loss]
         found = tf.gradients(loss if scale is None else loss * scale, parameters, gate_gradients=True)
-        gradients = [tf.zeros_like(p) if g is None else g for p, g in zip(parameters, found)]
+        # Those of rows that were looked up arrive as rows and places.
+        gradients = [tf.zeros_like(p) if g is None else tf.convert_to_tensor(g) for p, g in zip(parameters, found)]
         return Descent(loss, latest, gradients)
 
     def _evaluate(self, nodes, values, draws):
@@ -74,6 +76,9 @@ class Ops(object):
                 values[node.name] = DRAWN[node.op](node, draws[node.name], *inputs)
             elif node.op in SIMPLE:
                 values[node.name] = SIMPLE[node.op](node, *inputs)
+            elif node.op in ARRAYS:
+                have = Natural(self._kinds[node.inputs[0]], self.forms.wanted(node, 0))
+                values[node.name] = ARRAYS[node.op](node, have, *inputs)
             else:
                 values[node.name] = getattr(self, node.op)(node, *inputs)
         return latest
@@ -90,11 +95,22 @@ class Ops(object):
         y = tf.matmul(self._narrowed(x), self._narrowed(matrix))
         return y if bias is None else _biased(y, bias)
 
+    def transposed_convolution(self, node, x, kernel, bias=None):
+        x, kernel = self._narrowed(x), self._narrowed(kernel)
+        y = self._windows.transposed_convolution(x, kernel, node.attributes)
+        return y if bias is None else _biased(y, bias)
+
+    def matmul(self, node, a, b):
+        return tf.matmul(self._narrowed(a), self._narrowed(b))
+
+    def one_hot(self, node, indices):
+        return tf.one_hot(indices, node.attributes["classes"], dtype=self._abilities.kept_type)
+
     def max_pool(self, node, x):
         return self._windows.max_pool(x, axes_of(node, self._shapes))
 
     def mean_pool(self, node, x):
-        return tf.cast(self._windows.mean_pool(_widened(x), axes_of(node, self._shapes)), x.dtype)
+        return tf.cast(self._windows.mean_pool(widened(x), axes_of(node, self._shapes)), x.dtype)
 
     def flatten(self, node, x):
         source = node.inputs[0]
@@ -119,11 +135,6 @@ def _turned(value, have, want):
     return value if have == want else laid(restored(value, have, tf), want, tf)
 
 
-def _widened(value):
-    """In float32 at least."""
-    return tf.cast(value, tf.float32) if value.dtype.is_floating and value.dtype != tf.float64 else value
-
-
 def _biased(y, bias):
     """In float32: TensorFlow sums the gradient of a narrow bias in narrow numbers, with errors of a tenth."""
     if y.dtype == bias.dtype:
@@ -132,46 +143,41 @@ def _biased(y, bias):
     @tf.custom_gradient
     def add(y, bias):
         def back(gradient):
-            return gradient, tf.reduce_sum(_widened(gradient), list(range(len(gradient.shape) - 1)))
+            return gradient, tf.reduce_sum(widened(gradient), list(range(len(gradient.shape) - 1)))
 
         return tf.nn.bias_add(y, tf.cast(bias, y.dtype)), back
 
     return add(y, bias)
 
 
-def _alike(values):
-    """In float32 where they were rounded differently."""
-    return values if len({value.dtype for value in values}) == 1 else [_widened(value) for value in values]
-
-
 def _local_response_norm(node, x):
     size, alpha, beta, k = (node.attributes[key] for key in ("size", "alpha", "beta", "k"))
     if x.dtype == tf.float64:
         return composed.local_response_norm(x, size, k, alpha / float(size), beta)
-    y = tf.nn.local_response_normalization(_widened(x), size // 2, k, alpha / float(size), beta)
+    y = tf.nn.local_response_normalization(widened(x), size // 2, k, alpha / float(size), beta)
     return tf.cast(y, x.dtype)
 
 
 def _global_mean_pool(node, x):
-    return tf.cast(tf.reduce_mean(_widened(x), [1, 2]), x.dtype)
+    return tf.cast(tf.reduce_mean(widened(x), [1, 2]), x.dtype)
 
 
 def _cross_entropy(node, logits, labels):
-    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=_widened(logits))
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=widened(logits))
     return tf.reduce_mean(losses)
 
 
 def _squared_error(node, x, target):
-    return tf.reduce_mean(tf.square(_widened(x) - _widened(target)))
+    return tf.reduce_mean(tf.square(widened(x) - widened(target)))
 
 
 def _binary_cross_entropy(node, logits, target):
-    terms = tf.nn.sigmoid_cross_entropy_with_logits(labels=_widened(target), logits=_widened(logits))
+    terms = tf.nn.sigmoid_cross_entropy_with_logits(labels=widened(target), logits=widened(logits))
     return tf.reduce_mean(terms)
 
 
 def _gaussian_kl(node, mean, log_variance):
-    mean, log_variance = _widened(mean), _widened(log_variance)
+    mean, log_variance = widened(mean), widened(log_variance)
     terms = 1.0 + log_variance - tf.square(mean) - tf.exp(log_variance)
     return tf.reduce_sum(terms) * (-0.5 / int(mean.shape[0]))
 
@@ -188,11 +194,18 @@ SIMPLE = {
     "dropout": lambda node, x: x,  # of rate 0; others are drawn
     "global_mean_pool": _global_mean_pool,
     "local_response_norm": _local_response_norm,
-    "add": lambda node, *x: tf.add(*_alike(x)),
-    "multiply": lambda node, *x: tf.multiply(*_alike(x)),
+    "add": lambda node, *x: tf.add(*alike(x)),
+    "multiply": lambda node, *x: tf.multiply(*alike(x)),
     "scale": lambda node, x: x * tf.constant(node.attributes["factor"], x.dtype),
     "power": lambda node, x: tf.pow(x, tf.constant(node.attributes["exponent"], x.dtype)),
-    "concat": lambda node, *x: tf.concat(_alike(x), channel_axis(node)),
+    "subtract": lambda node, *x: tf.subtract(*alike(x)),
+    "divide": lambda node, *x: tf.divide(*alike(x)),
+    "exp": lambda node, x: tf.exp(x),
+    "log": lambda node, x: tf.log(x),
+    "rsqrt": lambda node, x: tf.rsqrt(x),
+    "erf": lambda node, x: tf.erf(x),
+    "softplus": lambda node, x: tf.nn.softplus(x),
+    "clamp": lambda node, x: tf.clip_by_value(x, node.attributes["low"], node.attributes["high"]),
     "stop_gradient": lambda node, x: tf.stop_gradient(x),
     "softmax_cross_entropy": _cross_entropy,
     "mean_squared_error": _squared_error,
@@ -202,7 +215,7 @@ SIMPLE = {
 
 DRAWN = {
     "dropout": _dropout,
-    "bernoulli": lambda node, drawn, probability: tf.cast(drawn < _widened(probability), probability.dtype),
+    "bernoulli": lambda node, drawn, probability: tf.cast(drawn < widened(probability), probability.dtype),
     "normal": lambda node, drawn: drawn,
 }
 

@@ -28,6 +28,22 @@ class Windows(object):
         pairs = zip(tf.split(x, groups, 3), tf.split(kernel, groups, 3))
         return tf.concat([tf.nn.conv2d(part, own, strides, padding) for part, own in pairs], 3)
 
+    def transposed_convolution(self, x, kernel, attributes):
+        """As the gradient of a convolution without padding, whose padding is cut off; of a kernel HWIO, whose input is
+        this output."""
+        groups = attributes["groups"]
+        if groups == 1:
+            return _without_padding(self._spread_image(x, kernel, attributes["strides"]), attributes["padding"])
+        pairs = zip(tf.split(x, groups, 3), tf.split(kernel, groups, 3))
+        whole = tf.concat([self._spread_image(part, own, attributes["strides"]) for part, own in pairs], 3)
+        return _without_padding(whole, attributes["padding"])
+
+    def _spread_image(self, x, kernel, strides):
+        batch, height, width, _ = x.shape.as_list()
+        rows, columns, outputs, _ = kernel.shape.as_list()
+        shape = [batch, (height - 1) * strides[0] + rows, (width - 1) * strides[1] + columns, outputs]
+        return tf.nn.conv2d_transpose(x, kernel, shape, [1] + list(strides) + [1], "VALID")
+
     def max_pool(self, x, axes):
         padding = padding_of(axes)
         inside = isinstance(padding, str) or all(max(sides) < axis.kernel for sides, axis in zip(padding, axes))
@@ -42,6 +58,11 @@ class Windows(object):
         if isinstance(padding_of(axes), str) or np.all(share == 1):
             return y
         return y * tf.constant(1.0 / share[None, :, :, None], y.dtype)
+
+
+def _without_padding(y, padding):
+    top, bottom, left, right = padding
+    return y[:, top : int(y.shape[1]) - bottom, left : int(y.shape[2]) - right]
 
 
 def padding_of(axes):
