@@ -2,7 +2,7 @@
 
 import tensorflow
 
-from netdyno_worker.adapters.tensorflow.forms import axis_in, laid, natural, restored
+from netdyno_worker.adapters.tensorflow.forms import axis_in, laid, natural, order_of, restored
 
 tf = getattr(tensorflow.compat, "v1", tensorflow)  # the interface that versions 1 and 2 share
 
@@ -19,11 +19,14 @@ def alike(values):
 
 def _reshape(node, have, x):
     """In the graph's order, where channels come before rows."""
-    return _laid(node, tf.reshape(restored(x, have.form, tf), node.shape))
+    return laid(tf.reshape(restored(x, have.form, tf), node.shape), natural(node.shape, node.kind), tf)
 
 
 def _transpose(node, have, x):
-    return _laid(node, tf.transpose(restored(x, have.form, tf), node.attributes["axes"]))
+    """From one order in memory to the other at once: version 1.9 drops one of two that undo each other."""
+    axes = node.attributes["axes"]
+    order = [axis_in(have.kind, axes[axis]) for axis in order_of(node.kind, len(axes))]
+    return x if order == sorted(order) else tf.transpose(x, order)
 
 
 def _slice(node, have, x):
@@ -52,10 +55,6 @@ def _reduced(function):
 
 def _softmax(node, have, x):
     return tf.cast(tf.nn.softmax(widened(x), axis_in(have.kind, node.attributes["axis"])), x.dtype)
-
-
-def _laid(node, value):
-    return laid(value, natural(node.shape, node.kind), tf)
 
 
 # By op; each is given the node, the Natural of its first input, and its inputs.

@@ -76,6 +76,11 @@ def natural(shape, kind):
     return Form(shape, shape, ORDERS[kind], tuple(shape[axis] for axis in ORDERS[kind]))
 
 
+def order_of(kind, rank):
+    """Which of the graph's axes come one after the other in the natural form of a kind."""
+    return ORDERS.get(kind, tuple(range(rank)))
+
+
 def as_image(shape):
     """What an op takes that wants an image with channels last, whatever the value is."""
     return natural(shape, "image") if len(shape) > 2 else Form(shape, shape, None, (shape[0], 1, 1, shape[1]))

@@ -29,8 +29,8 @@ class Windows(object):
         return tf.concat([tf.nn.conv2d(part, own, strides, padding) for part, own in pairs], 3)
 
     def transposed_convolution(self, x, kernel, attributes):
-        """As the gradient of a convolution without padding, whose padding is cut off; of a kernel HWIO, whose input is
-        this output."""
+        """As the gradient of a convolution without padding, whose padding is then cut off. The kernel is HWIO of that
+        convolution, whose input is this output."""
         groups = attributes["groups"]
         if groups == 1:
             return _without_padding(self._spread_image(x, kernel, attributes["strides"]), attributes["padding"])
