@@ -103,8 +103,31 @@ def _normal(site):
     return "as_variable(xp.random.standard_normal(%r).astype(dtype))" % (site.node.attributes["shape"],)
 
 
+def _transposed_convolution(site):
+    """Where one side has more padding than the other, the rest is cut off afterwards."""
+    top, bottom, left, right = site.node.attributes["padding"]
+    pad, cut = (min(top, bottom), min(left, right)), ""
+    if (top, left) != (bottom, right):
+        height, width = site.node.shape[2:]
+        rows, columns = top - pad[0], left - pad[1]
+        cut = "[:, :, %d:%d, %d:%d]" % (rows, rows + height, columns, columns + width)
+    strides, groups = site.node.attributes["strides"], site.node.attributes["groups"]
+    options = "stride=%r, pad=%r, groups=%d" % (strides, pad, groups)
+    return "F.deconvolution_2d(%s, %s)%s" % (", ".join(site.inputs), options, cut)
+
+
+def _slice(site):
+    axis, start, stop = (site.node.attributes[key] for key in ("axis", "start", "stop"))
+    return "%s[%s%d:%d]" % (site.inputs[0], ":, " * axis, start, stop)
+
+
+def _one_hot(site):
+    marks = "as_variable(%s).array[..., None] == xp.arange(%d)" % (site.inputs[0], site.node.attributes["classes"])
+    return "as_variable((%s).astype(dtype))" % marks
+
+
 def _form(text):
-    return lambda site: text.format(*site.inputs)
+    return lambda site: text.format(*site.inputs, **site.node.attributes)
 
 
 _RULES = {
@@ -124,7 +147,25 @@ _RULES = {
     "multiply": _form("{0} * {1}"),
     "scale": lambda site: "%s * %r" % (site.inputs[0], site.node.attributes["factor"]),
     "power": lambda site: "%s ** %r" % (site.inputs[0], site.node.attributes["exponent"]),
-    "concat": lambda site: "F.concat((%s,), 1)" % ", ".join(site.inputs),
+    "concat": lambda site: "F.concat((%s,), %d)" % (", ".join(site.inputs), site.node.attributes.get("axis", 1)),
+    "transposed_convolution": _transposed_convolution,
+    "matmul": _form("F.matmul({0}, {1})"),
+    "reshape": lambda site: "F.reshape(%s, %r)" % (site.inputs[0], site.node.shape),
+    "transpose": _form("F.transpose({0}, {axes!r})"),
+    "slice": _slice,
+    "reduce_sum": _form("F.sum({0}, {axes!r}, {keep!r})"),
+    "reduce_mean": _form("F.mean({0}, {axes!r}, keepdims={keep!r})"),
+    "softmax": _form("F.softmax({0}, {axis!r})"),
+    "subtract": _form("{0} - {1}"),
+    "divide": _form("{0} / {1}"),
+    "exp": _form("F.exp({0})"),
+    "log": _form("F.log({0})"),
+    "rsqrt": _form("F.rsqrt({0})"),
+    "erf": _form("F.erf({0})"),
+    "softplus": _form("F.softplus({0})"),
+    "clamp": _form("F.clip({0}, {low!r}, {high!r})"),
+    "gather": _form("F.embed_id({1}, {0})"),
+    "one_hot": _one_hot,
     "softmax_cross_entropy": _form("F.softmax_cross_entropy({0}, {1})"),
     "mean_squared_error": _form("F.mean_squared_error({0}, {1})"),
     # Not sigmoid_cross_entropy, whose targets are whole numbers.

@@ -220,26 +220,5 @@ def _device(job):
 
 
 UNSUPPORTED = {
-    "transposed_convolution": "no translation to Chainer is written yet",
-    "matmul": "no translation to Chainer is written yet",
-    "reshape": "no translation to Chainer is written yet",
-    "transpose": "no translation to Chainer is written yet",
-    "slice": "no translation to Chainer is written yet",
-    "concat/axis": "no translation to Chainer is written yet",
-    "reduce_sum": "no translation to Chainer is written yet",
-    "reduce_mean": "no translation to Chainer is written yet",
-    "reduce_max": "no translation to Chainer is written yet",
-    "add/broadcast": "no translation to Chainer is written yet",
-    "multiply/broadcast": "no translation to Chainer is written yet",
-    "subtract": "no translation to Chainer is written yet",
-    "divide": "no translation to Chainer is written yet",
-    "exp": "no translation to Chainer is written yet",
-    "log": "no translation to Chainer is written yet",
-    "rsqrt": "no translation to Chainer is written yet",
-    "erf": "no translation to Chainer is written yet",
-    "softmax": "no translation to Chainer is written yet",
-    "softplus": "no translation to Chainer is written yet",
-    "clamp": "no translation to Chainer is written yet",
-    "gather": "no translation to Chainer is written yet",
-    "one_hot": "no translation to Chainer is written yet",
+    "reduce_max": "Chainer gives each of several equal maxima the whole gradient",
 }

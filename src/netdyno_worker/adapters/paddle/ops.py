@@ -116,6 +116,39 @@ def _gaussian_kl(site):
     return "paddle.sum(1.0 + {1} - {0} * {0} - paddle.exp({1})) * {2}".format(*(site.inputs + [site.number(share)]))
 
 
+def _transposed_convolution(site):
+    strides, padding, groups = (list_of(site.node, key) for key in ("strides", "padding", "groups"))
+    weight, bias = (site.inputs[1:] + ["None"])[:2]
+    form = "F.conv2d_transpose(%s, %s, %s, %r, %r, groups=%d)"
+    return form % (site.inputs[0], weight, bias, strides, _sides(padding), groups)
+
+
+def _one_hot(site):
+    marks = "F.one_hot(%s, %d)" % (site.inputs[0], site.node.attributes["classes"])
+    return marks if site.number is repr else "%s.astype('float64')" % marks
+
+
+def _bounds(node):
+    return node.attributes["low"], node.attributes["high"]
+
+
+def _slice(site):
+    axis, start, stop = (site.node.attributes[key] for key in ("axis", "start", "stop"))
+    return "paddle.slice(%s, [%d], [%d], [%d])" % (site.inputs[0], axis, start, stop)
+
+
+def _along_axes(function):
+    return lambda site: (
+        "%s(%s, %r, keepdim=%r)"
+        % (
+            function,
+            site.inputs[0],
+            list_of(site.node, "axes"),
+            site.node.attributes["keep"],
+        )
+    )
+
+
 def _form(text):
     return lambda site: text.format(*site.inputs)
 
@@ -137,7 +170,26 @@ _RULES = {
     "multiply": _form("{0} * {1}"),
     "scale": lambda site: "%s * %s" % (site.inputs[0], site.number(site.node.attributes["factor"])),
     "power": lambda site: "power(%s, %r)" % (site.inputs[0], site.node.attributes["exponent"]),
-    "concat": lambda site: "paddle.concat([%s], 1)" % ", ".join(site.inputs),
+    "concat": lambda site: "paddle.concat([%s], %d)" % (", ".join(site.inputs), site.node.attributes.get("axis", 1)),
+    "transposed_convolution": _transposed_convolution,
+    "matmul": _form("paddle.matmul({0}, {1})"),
+    "reshape": lambda site: "paddle.reshape(%s, %r)" % (site.inputs[0], list(site.node.shape)),
+    "transpose": lambda site: "paddle.transpose(%s, %r)" % (site.inputs[0], list_of(site.node, "axes")),
+    "slice": _slice,
+    "reduce_sum": _along_axes("paddle.sum"),
+    "reduce_mean": _along_axes("paddle.mean"),
+    "reduce_max": _along_axes("paddle.amax"),  # which shares among equal maxima
+    "softmax": lambda site: "F.softmax(%s, %d)" % (site.inputs[0], site.node.attributes["axis"]),
+    "subtract": _form("{0} - {1}"),
+    "divide": _form("{0} / {1}"),
+    "exp": _form("paddle.exp({0})"),
+    "log": _form("paddle.log({0})"),
+    "rsqrt": _form("paddle.rsqrt({0})"),
+    "erf": _form("paddle.erf({0})"),
+    "softplus": _form("F.softplus({0}, 1, 50)"),  # above, it is x: at its default of 20 not in float64
+    "clamp": lambda site: "paddle.clip(%s, %r, %r)" % (site.inputs[0], *_bounds(site.node)),
+    "gather": _form("F.embedding({1}, {0})"),
+    "one_hot": _one_hot,
     "softmax_cross_entropy": _form("F.cross_entropy({0}, {1})"),
     "mean_squared_error": _form("F.mse_loss({0}, {1})"),
     "binary_cross_entropy": _binary_cross_entropy,

@@ -274,27 +274,4 @@ def _refuse(job):
         raise Unsupported("paddle %s finds no CUDA device" % paddle.__version__)
 
 
-UNSUPPORTED = {
-    "transposed_convolution": "no translation to Paddle is written yet",
-    "matmul": "no translation to Paddle is written yet",
-    "reshape": "no translation to Paddle is written yet",
-    "transpose": "no translation to Paddle is written yet",
-    "slice": "no translation to Paddle is written yet",
-    "concat/axis": "no translation to Paddle is written yet",
-    "reduce_sum": "no translation to Paddle is written yet",
-    "reduce_mean": "no translation to Paddle is written yet",
-    "reduce_max": "no translation to Paddle is written yet",
-    "add/broadcast": "no translation to Paddle is written yet",
-    "multiply/broadcast": "no translation to Paddle is written yet",
-    "subtract": "no translation to Paddle is written yet",
-    "divide": "no translation to Paddle is written yet",
-    "exp": "no translation to Paddle is written yet",
-    "log": "no translation to Paddle is written yet",
-    "rsqrt": "no translation to Paddle is written yet",
-    "erf": "no translation to Paddle is written yet",
-    "softmax": "no translation to Paddle is written yet",
-    "softplus": "no translation to Paddle is written yet",
-    "clamp": "no translation to Paddle is written yet",
-    "gather": "no translation to Paddle is written yet",
-    "one_hot": "no translation to Paddle is written yet",
-}
+UNSUPPORTED = {}
