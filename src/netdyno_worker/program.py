@@ -71,15 +71,16 @@ def inputs_by_role(program, node):
 def needs(program, node):
     """What a framework must have for a node: its op, and of some ops a form that not every framework has.
 
-    "concat/axis" is side by side along another axis than the second; "add/broadcast" is of values of two shapes.
+    "concat/axis" is side by side along another axis than the second, "add/broadcast" of values of two shapes, and
+    "add/scalar" of one that has no axes.
     """
     found = [node.op]
     if node.op == "concat" and "axis" in node.attributes:
         found.append("concat/axis")
-    if node.op in ("add", "multiply"):
+    if node.op in ("add", "subtract", "multiply", "divide"):
         known = shapes(program)
-        if len({known[name] for name in node.inputs}) > 1:
-            found.append(node.op + "/broadcast")
+        met = {known[name] for name in node.inputs}
+        found += [node.op + "/broadcast"] * (len(met) > 1) + [node.op + "/scalar"] * (len(met) > 1 and () in met)
     return found
 
 

@@ -4,7 +4,7 @@ import unittest
 
 from sketch import Sketch
 
-from netdyno_worker.program import kinds, layer_places, read_program
+from netdyno_worker.program import kinds, layer_places, needs, read_program
 
 WINDOW = {"strides": [1, 1], "padding": [0, 0, 0, 0], "groups": 1}
 
@@ -45,6 +45,29 @@ class LayerPlaces(unittest.TestCase):
         sketch.node("sum", "add", names[:2], [2, 3])
         sketch.node("row", "concat", names, [2, 9])
         self.assertEqual(_places(read_program(sketch.wire("row"))), {"sum": [], "row": []})
+
+
+class Needs(unittest.TestCase):
+    def test_a_form_of_an_op_that_not_every_framework_has_is_a_need_of_its_own(self):
+        sketch = Sketch()
+        for name, shape in (("a", [2, 3]), ("row", [3]), ("one", [])):
+            sketch.parameter(name, shape)
+        sketch.node("same", "add", ["a", "a"], [2, 3])
+        sketch.node("rows", "add", ["a", "row"], [2, 3])
+        sketch.node("shifted", "subtract", ["a", "one"], [2, 3])
+        sketch.node("wide", "concat", ["a", "a"], [2, 6])
+        sketch.node("long", "concat", ["a", "a"], [4, 3], axis=0)
+        program = read_program(sketch.wire("long"))
+        self.assertEqual(
+            {node.name: needs(program, node) for node in program.nodes},
+            {
+                "same": ["add"],
+                "rows": ["add", "add/broadcast"],
+                "shifted": ["subtract", "subtract/broadcast", "subtract/scalar"],
+                "wide": ["concat"],
+                "long": ["concat", "concat/axis"],
+            },
+        )
 
 
 def _places(program):

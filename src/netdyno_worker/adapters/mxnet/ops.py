@@ -6,6 +6,7 @@ import mxnet as mx
 import numpy as np
 
 from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding
+from netdyno_worker.adapters.mxnet.arrays import ARRAYS, OLD, in_plain_order
 from netdyno_worker.program import inputs_by_role, shapes
 
 # values: {name of an input, parameter or node: Symbol}; constants: {variable's name: array} that they use besides.
@@ -25,7 +26,6 @@ _LOWEST = float(np.finfo(np.float32).min)
 # - MKL-DNN's concat, if a part has other uses: adding up gradients in different layouts fails
 #   (`outputs[i].IsDefaultData()`).
 # An axis that is counted from the end keeps an op from MKL-DNN.
-_OLD = "count_include_pad" not in (mx.sym.Pooling.__doc__ or "")
 # In every version MKL-DNN's concat needs parts that fill blocks of so many channels: else its gradient cannot be cut
 # where a part ends ("could not construct a sub-memory", in 1.2 a wrong gradient), or it divides by zero.
 _BLOCK = 16
@@ -99,9 +99,7 @@ def _linear(site):
 
 
 def _flatten(site):
-    """MKL-DNN of 1.2 flattens an image in its blocked memory order; a slice of the whole image is in plain order."""
-    x = mx.sym.slice_axis(site.inputs[0], axis=1, begin=0, end=None) if _OLD else site.inputs[0]
-    return mx.sym.Flatten(x, name=site.node.name)
+    return mx.sym.Flatten(in_plain_order(site.inputs[0]), name=site.node.name)
 
 
 def _max_pool(site):
@@ -113,7 +111,7 @@ def _max_pool(site):
 
 def _mean_pool(site):
     form = _native_pool(site)
-    if form is not None and not _OLD:
+    if form is not None and not OLD:
         return _pool(site, site.inputs[0], pool_type="avg", count_include_pad=False, **form)
     x, form = (site.inputs[0], form) if form is not None else (_padded(site, 0.0), {})
     mean = _pool(site, x, pool_type="avg", **form)
@@ -132,7 +130,7 @@ def _native_pool(site):
     """The options that give the same windows without a copy of x, or None."""
     if any(axis.near >= axis.kernel for axis in site.axes):
         return None
-    ceil = find_rounding(site.axes, (False,) if _OLD else (False, True))
+    ceil = find_rounding(site.axes, (False,) if OLD else (False, True))
     if ceil is None:
         return None
     return {"pad": near_padding(site.axes), "pooling_convention": "full" if ceil else "valid"}
@@ -140,7 +138,7 @@ def _native_pool(site):
 
 def _padded(site, value):
     """The op does not support bfloat16, and before 1.3 not float64."""
-    if _OLD and site.wide:
+    if OLD and site.wide:
         return _joined_padding(site, value)
     sides = (0, 0, 0, 0) + tuple(site.node.attributes["padding"])
     x = _as_type(site.inputs[0], site.narrow, False)
@@ -177,7 +175,7 @@ def _global_mean_pool(site):
 def _batch_norm(site):
     """MXNet's momentum is the share that is kept. It is a float32: in float64 nothing is kept, see latest_shares."""
     epsilon, momentum = site.node.attributes["epsilon"], site.node.attributes["momentum"]
-    axis = 1 - len(site.node.shape) if _OLD else 1
+    axis = 1 - len(site.node.shape) if OLD else 1
     kept = 0.0 if site.wide else 1.0 - momentum
     options = {"eps": epsilon, "momentum": kept, "fix_gamma": False, "axis": axis}
     return mx.sym.BatchNorm(*site.inputs, name=site.node.name, **options)
@@ -209,7 +207,7 @@ def _dropout(site):
 
 def _concat(site):
     whole = all(site.shapes[name][1] % _BLOCK == 0 for name in site.node.inputs)
-    safe = whole and not (_OLD and site.shared.intersection(site.node.inputs))
+    safe = whole and not (OLD and site.shared.intersection(site.node.inputs))
     axis = 1 if safe else 1 - len(site.node.shape)
     return mx.sym.Concat(*site.inputs, dim=axis, name=site.node.name)
 
@@ -254,6 +252,7 @@ def _drawn_type(site):
 
 
 _RULES = {
+    **ARRAYS,
     "convolution": _convolution,
     "linear": _linear,
     "max_pool": _max_pool,
@@ -266,8 +265,6 @@ _RULES = {
     "sigmoid": _activation("sigmoid"),
     "dropout": _dropout,
     "flatten": _flatten,
-    "add": lambda site: site.inputs[0] + site.inputs[1],
-    "multiply": lambda site: site.inputs[0] * site.inputs[1],
     "scale": lambda site: site.inputs[0] * site.node.attributes["factor"],
     "power": lambda site: site.inputs[0] ** site.node.attributes["exponent"],
     "concat": _concat,
