@@ -225,7 +225,7 @@ def test_values_join_scale_and_multiply(net: Net, images: Value) -> None:
         (lambda net, x: net.relu(None), "relu1.*expected values of this network, received None"),
         (lambda net, x: net.relu(Value("elsewhere", (1,))), "expected values of this network"),
         (lambda net, x: net.batch_norm(net.labels), "bn1.*expected a value of rank 2 or 4"),
-        (lambda net, x: net.node("softmax", x), "softmax1.*no op named 'softmax'"),
+        (lambda net, x: net.node("softsign", x), "softsign1.*no op named 'softsign'"),
     ],
 )
 def test_a_wrong_layer_is_refused_at_once_and_by_name(
