@@ -103,7 +103,7 @@ class Rounding(object):
         return arrays if unit == self._parameter else [self._rounded(array, unit) for array in arrays]
 
     def sum(self, array, axes):
-        """Of many numbers, one after the other, along the first axis last: each addition rounds what was added up until
+        """Of many numbers, one after the other, the first axis last: each addition rounds what was added up until
         then. By as much as that comes to, up or down: of a few sums, random errors might all happen to be small."""
         items = array.sum(axis=axes[1:])
         total = items.sum(axis=axes[0])
