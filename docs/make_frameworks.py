@@ -7,7 +7,7 @@ A test holds the page equal to what this writes.
 
 import ast
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +18,28 @@ DOCS = Path(__file__).parent
 PAGE = DOCS / "frameworks.md"
 PARITY = DOCS / "parity.json"
 ADAPTERS = DOCS.parent / "src" / "netdyno_worker" / "adapters"
+# By precision: what a table shows of each proof.
+TABLES = {
+    "float64": (
+        "Largest error in float64, of outputs, gradients and moved parameters",
+        ("outputs", "gradients", "parameters"),
+    ),
+    "float32": ("Largest error of a gradient in float32", ("gradients",)),
+}
 ERAS = {"2018": "As in 2018", "last": "The last of their kind", "today": "Today"}
 
-Proofs = Mapping[str, Mapping[str, Any]]
-"""The proofs of one framework by case."""
+Proofs = Mapping[tuple[str, str], Mapping[str, Any]]
+"""The proofs of one framework by precision and case."""
 
 
 def page() -> str:
     """The whole page."""
-    proofs: dict[str, dict[str, Any]] = {}
+    proofs: dict[str, dict[tuple[str, str], Any]] = {}
     for proof in json.loads(PARITY.read_text(encoding="utf-8")):
-        proofs.setdefault(proof["framework"], {})[f"{proof['network']}/{proof['dataset']}"] = proof
+        case = f"{proof['network']}/{proof['dataset']}"
+        proofs.setdefault(proof["framework"], {})[proof["precision"], case] = proof
     real = [spec for spec in specs().values() if not spec.is_instrument]
-    cases = list(dict.fromkeys(case for found in proofs.values() for case in found))
-    parts = [_HEAD, _overview(real, proofs), _parity(real, proofs, cases)]
+    parts = [_HEAD, _overview(real, proofs), *(_parity(real, proofs, precision) for precision in TABLES)]
     for era, title in ERAS.items():
         parts += [f"## {title}\n", *(_section(spec, proofs.get(spec.name, {})) for spec in real if spec.era == era)]
     return "\n".join(parts)
@@ -58,7 +66,7 @@ def _overview(real: list[Spec], proofs: Mapping[str, Proofs]) -> str:
     lines += ["|---|---|---|---|---|---|---|---|"]
     for spec in real:
         found = proofs.get(spec.name, {})
-        proved = f"{sum(proof['passed'] for proof in found.values())} of {len(found)}" if found else "–"
+        proved = ", ".join(_proved(found, precision) for precision in TABLES if _of(found, precision)) or "–"
         ops = f"{len(OPS) - len(unsupported_ops(spec.adapter))} of {len(OPS)}" if spec.adapter else "–"
         cells = (f"[{spec.name}](#{_anchor(spec)})", _version(spec), spec.python.replace(",", ", "))
         lists = (" ".join(values) for values in (spec.devices, spec.precisions, spec.executions))
@@ -66,14 +74,27 @@ def _overview(real: list[Spec], proofs: Mapping[str, Proofs]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _parity(real: list[Spec], proofs: Mapping[str, Proofs], cases: list[str]) -> str:
-    """The largest relative gradient error against the float64 reference."""
-    lines = ["## Largest gradient error against the float64 reference\n"]
-    lines += [f"| | {' | '.join(cases)} |", f"|---|{'---|' * len(cases)}"]
-    for spec in real:
-        found = proofs.get(spec.name, {})
-        lines.append(f"| {spec.name} | {' | '.join(_error(found.get(case)) for case in cases)} |")
-    return "\n".join(lines) + "\n\n– : see the framework's own section for the reason.\n"
+def _proved(proofs: Proofs, precision: str) -> str:
+    own = _of(proofs, precision)
+    return f"{sum(proof['passed'] for proof in own.values())} of {len(own)} in {precision}"
+
+
+def _of(proofs: Proofs, precision: str) -> dict[str, Mapping[str, Any]]:
+    """By case, in one precision."""
+    return {case: proof for (own, case), proof in proofs.items() if own == precision}
+
+
+def _parity(real: list[Spec], proofs: Mapping[str, Proofs], precision: str) -> str:
+    """A relative error for each framework and network."""
+    title, kinds = TABLES[precision]
+    rows = {spec.name: own for spec in real if (own := _of(proofs.get(spec.name, {}), precision))}
+    cases = list(dict.fromkeys(case for found in rows.values() for case in found))
+    lines = [f"## {title}\n", f"| | {' | '.join(cases)} |", f"|---|{'---|' * len(cases)}"]
+    for name, found in rows.items():
+        lines.append(f"| {name} | {' | '.join(_error(found.get(case), kinds) for case in cases)} |")
+    return (
+        "\n".join(lines) + "\n\n– : not proved in it; a reason, if there is one, is in the framework's own section.\n"
+    )
 
 
 def _section(spec: Spec, proofs: Proofs) -> str:
@@ -86,7 +107,7 @@ def _section(spec: Spec, proofs: Proofs) -> str:
         lines.append(spec.note)
     if spec.adapter:
         lines += [f"- no `{op}`: {reason}" for op, reason in unsupported_ops(spec.adapter).items()]
-    lines += [f"- {case}: {proof['reason']}" for case, proof in proofs.items() if proof.get("reason")]
+    lines += [f"- {case} in {way}: {proof['reason']}" for (way, case), proof in proofs.items() if proof.get("reason")]
     return "\n".join(lines) + "\n"
 
 
@@ -98,10 +119,11 @@ def _anchor(spec: Spec) -> str:
     return spec.name.replace(".", "-")
 
 
-def _error(proof: Mapping[str, Any] | None) -> str:
-    if proof is None or proof["gradients"] is None:
+def _error(proof: Mapping[str, Any] | None, kinds: Sequence[str]) -> str:
+    errors = [proof[kind] for kind in kinds if proof[kind] is not None] if proof else []
+    if not proof or not errors:
         return "–"
-    return f"{proof['gradients']:.0e}" if proof["passed"] else f"**{proof['gradients']:.0e}**"
+    return f"{max(errors):.0e}" if proof["passed"] else f"**{max(errors):.0e}**"
 
 
 if __name__ == "__main__":

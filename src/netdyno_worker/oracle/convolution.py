@@ -32,20 +32,24 @@ def convolution(inputs, attributes):
         np.matmul(matrix, _columns(image, windows, groups, band), out=out[:, :, band.points])
 
     side_by_side(threads, slide, _jobs(x, value, windows))
+    rounding = attributes.get("rounding", EXACT)
     value = value.reshape(len(x), len(weight), windows.height, windows.width)
+    value = rounding.product(value, matrix.shape[2], x, weight)
     if len(inputs) > 2:
         value += inputs[2][:, None, None]
-    return value, (x, weight, windows, groups, threads, attributes.get("rounding", EXACT))
+    return value, (x, weight, windows, groups, threads, rounding)
 
 
 def convolution_backward(gradient, kept, needed):
-    x, weight, _, groups, _, rounding = kept
+    x, weight, windows, groups, _, rounding = kept
     per_group = gradient.reshape(len(x), groups, len(weight) // groups, -1)
     found = [None] * len(needed)
     if needed[0]:
-        found[0] = _image_gradient(per_group, kept)
+        count = weight.size // (weight.shape[1] * windows.strides[0] * windows.strides[1] * groups)
+        found[0] = rounding.product(_image_gradient(per_group, kept), count, gradient, weight)
     if needed[1]:
-        found[1] = _weight_gradient(per_group, kept)
+        count = len(x) * windows.height * windows.width
+        found[1] = rounding.product(_weight_gradient(per_group, kept), count, gradient, x)
     if len(needed) > 2:
         found[2] = rounding.sum(gradient, (0, 2, 3))
     return found

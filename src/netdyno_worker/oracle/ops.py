@@ -20,16 +20,16 @@ Normalised = namedtuple("Normalised", "x_hat scale deviation mean variance count
 
 
 def linear(inputs, attributes):
-    value = np.dot(inputs[0], inputs[1].T)
-    kept = inputs[0], inputs[1], attributes.get("rounding", EXACT)
-    return (value + inputs[2] if len(inputs) > 2 else value), kept
+    x, weight, rounding = inputs[0], inputs[1], attributes.get("rounding", EXACT)
+    value = rounding.product(np.dot(x, weight.T), x.shape[1], x, weight)
+    return (value + inputs[2] if len(inputs) > 2 else value), (x, weight, rounding)
 
 
 def linear_backward(gradient, kept, needed):
     x, weight, rounding = kept
     return [
-        np.dot(gradient, weight) if needed[0] else None,
-        np.dot(gradient.T, x) if needed[1] else None,
+        rounding.product(np.dot(gradient, weight), len(weight), gradient, weight) if needed[0] else None,
+        rounding.product(np.dot(gradient.T, x), len(x), gradient, x) if needed[1] else None,
         rounding.sum(gradient, (0,)),
     ][: len(needed)]
 

@@ -42,6 +42,9 @@ class Exact(object):
     def sum(self, array, axes):
         return array.sum(axis=axes)
 
+    def product(self, array, count, *factors):
+        return array
+
     def constants(self, optimizer):
         return optimizer
 
@@ -100,14 +103,19 @@ class Rounding(object):
         return arrays if unit == self._parameter else [self._rounded(array, unit) for array in arrays]
 
     def sum(self, array, axes):
-        """Of many numbers, one after the other, those of the first axis last: each addition rounds what was added up until then. By as
-        much as that comes to, up or down: of a few sums, random errors might all happen to be small."""
+        """Of many numbers, one after the other, the first axis last: each addition rounds what was added up until
+        then. By as much as that comes to, up or down: of a few sums, random errors might all happen to be small."""
         items = array.sum(axis=axes[1:])
         total = items.sum(axis=axes[0])
         so_far = np.square(np.cumsum(items, axis=axes[0])).mean(axis=axes[0])  # items may cancel in the end
         squares = np.square(array).sum(axis=axes) + so_far
         error = self._sums * np.sqrt(squares * (array.size // max(total.size, 1)))
         return total + error * self._random.choice((-1.0, 1.0), total.shape)
+
+    def product(self, array, count, *factors):
+        """Each number of which is a sum of `count` products: it rounds as its terms do, also where they cancel."""
+        typical = np.sqrt(count) * np.prod([_root_mean_square(factor) for factor in factors])
+        return _in_circles(np.add, array, self._sums * typical * self._draws, self._random.integers(DRAWS))
 
     def constants(self, optimizer):
         """An optimizer's numbers as a framework keeps them, and how it rounds their powers: of 1 - 0.999 little is
@@ -144,6 +152,11 @@ def unit_of_parameters(precision):
 def distances(exact, rounded):
     """{name: root mean square of the difference}."""
     return {name: float(np.sqrt(np.mean(np.square(exact[name] - value)))) for name, value in rounded.items()}
+
+
+def _root_mean_square(array):
+    flat = array.reshape(-1)
+    return np.sqrt(np.dot(flat, flat) / max(len(flat), 1))
 
 
 def _in_circles(function, array, others, place):
