@@ -104,15 +104,18 @@ def softmax_backward(gradient, kept, needed):
 
 
 def matmul(inputs, attributes):
-    return np.matmul(inputs[0], inputs[1]), inputs
+    (a, b), rounding = inputs, attributes.get("rounding", EXACT)
+    return rounding.product(np.matmul(a, b), a.shape[-1], a, b), (a, b, rounding)
 
 
 def matmul_backward(gradient, kept, needed):
-    a, b = kept
-    return [
-        np.matmul(gradient, np.swapaxes(b, -1, -2)) if needed[0] else None,
-        np.matmul(np.swapaxes(a, -1, -2), gradient) if needed[1] else None,
-    ]
+    a, b, rounding = kept
+    to_a = to_b = None
+    if needed[0]:
+        to_a = rounding.product(np.matmul(gradient, np.swapaxes(b, -1, -2)), b.shape[-1], gradient, b)
+    if needed[1]:
+        to_b = rounding.product(np.matmul(np.swapaxes(a, -1, -2), gradient), a.shape[-2], a, gradient)
+    return [to_a, to_b]
 
 
 def gather(inputs, attributes):

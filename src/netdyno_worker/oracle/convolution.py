@@ -45,7 +45,7 @@ def convolution_backward(gradient, kept, needed):
     per_group = gradient.reshape(len(x), groups, len(weight) // groups, -1)
     found = [None] * len(needed)
     if needed[0]:
-        count = weight.size // (weight.shape[1] * windows.strides[0] * windows.strides[1] * groups)
+        count = _products_of_image(weight, windows, groups)
         found[0] = rounding.product(_image_gradient(per_group, kept), count, gradient, weight)
     if needed[1]:
         count = len(x) * windows.height * windows.width
@@ -61,7 +61,9 @@ def transposed_convolution(inputs, attributes):
     image = np.broadcast_to(0.0, _transposed_shape(x, weight, attributes))
     windows = _windows(image, weight.shape[2:], attributes)
     groups, threads = attributes["groups"], attributes.get("threads", 1)
-    value = _image_gradient(_by_group(x, groups), (image, weight, windows, groups, threads, None))
+    rounding = attributes.get("rounding", EXACT)
+    value = _image_gradient(_by_group(x, groups), (image, weight, windows, groups, threads, rounding))
+    value = rounding.product(value, _products_of_image(weight, windows, groups), x, weight)
     if len(inputs) > 2:
         value += inputs[2][:, None, None]
     return value, (x, weight, attributes)
@@ -73,7 +75,9 @@ def transposed_convolution_backward(gradient, kept, needed):
     to_x, of_convolution = convolution([gradient, weight], attributes)
     found[0] = to_x
     if needed[1]:
+        count = len(x) * x.shape[2] * x.shape[3]
         found[1] = _weight_gradient(_by_group(x, attributes["groups"]), of_convolution)
+        found[1] = attributes.get("rounding", EXACT).product(found[1], count, x, gradient)
     if len(needed) > 2:
         found[2] = attributes.get("rounding", EXACT).sum(gradient, (0, 2, 3))
     return found
@@ -163,6 +167,11 @@ def _transposed_shape(x, weight, attributes):
     height = (x.shape[2] - 1) * attributes["strides"][0] + weight.shape[2] - top - bottom
     width = (x.shape[3] - 1) * attributes["strides"][1] + weight.shape[3] - left - right
     return (len(x), weight.shape[1] * attributes["groups"], height, width)
+
+
+def _products_of_image(weight, windows, groups):
+    """How many products a number of an image's gradient adds up, on average."""
+    return weight.size / (weight.shape[1] * windows.strides[0] * windows.strides[1] * groups)
 
 
 def _scatter(columns, padded, windows, band):
