@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from netdyno.errors import unknown
 from netdyno.graph.model import Shape
 
-IMAGE, VECTOR = "image", "vector"
+IMAGE, VECTOR, TOKENS, TREE = "image", "vector", "tokens", "tree"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class Items:
 
     name: str
     item: str
-    kind: str  # IMAGE, VECTOR or empty
+    kind: str  # IMAGE, VECTOR, TOKENS, TREE or empty
     shape: Shape
     classes: int
     count: int
@@ -51,13 +51,16 @@ CIFAR10 = _images("cifar10", (3, 32, 32), 10, 50_000)
 IMAGENET = _images("imagenet", (3, 224, 224), 1000, 1_281_167)
 VECTORS512 = _vectors(512, 1000)
 VECTORS26752 = _vectors(26752, 26752)
+# How many tokens there are in a row is the network's to say, how many different ones is its own choice too.
+TEXT = Items(name="text", item="token", kind=TOKENS, shape=(), classes=10_000, count=0)
+TREES = Items(name="trees", item="tree", kind=TREE, shape=(), classes=10, count=0)
 # For networks that declare inputs of their own.
 NONE = Items(name="none", item="sample", kind="", shape=(), classes=0, count=0)
 
 
 def all_items() -> tuple[Items, ...]:
-    """Images, then vectors, each from the smallest to the largest, then none."""
-    return (MNIST, CIFAR10, IMAGENET, VECTORS512, VECTORS26752, NONE)
+    """Images, then vectors, each from the smallest to the largest, then text, trees and none."""
+    return (MNIST, CIFAR10, IMAGENET, VECTORS512, VECTORS26752, TEXT, TREES, NONE)
 
 
 def find_items(name: str) -> Items:
