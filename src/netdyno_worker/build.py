@@ -30,7 +30,7 @@ def build(adapter, request, case, emit, weights=None):
         seconds=seconds,
         parameters=sum(_size(p.shape) for p in program.parameters if p.trainable),
         weights=weights.digest(),
-        settings=trainer.settings(),
+        settings=dict(trainer.settings(), **_fused(program)),
         host_peak_bytes=host_peak_bytes(),
     )
     return trainer, program
@@ -63,6 +63,12 @@ def host_peak_bytes():
     """The largest resident size so far; Linux counts it in KiB, macOS in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _fused(program):
+    """Which composite ops the framework computes with kernels of its own."""
+    ops = {node.op for node in program.nodes if program.facts[node.op].composite}
+    return {"fused": " ".join(sorted(ops))} if ops else {}
 
 
 def _refuse_unsupported_ops(adapter, program):

@@ -13,8 +13,8 @@ Node = namedtuple("Node", "name op inputs shape kind attributes")
 Update = namedtuple("Update", "name loss parameters optimizer")
 Stage = namedtuple("Stage", "name updates")
 # What is true of every node of an op. roles: of its inputs, the last one repeats. weights: roles that are learnt.
-# state: roles that steps change without learning. elementwise, blocks_gradient, random, loss: bool.
-Facts = namedtuple("Facts", "roles weights state elementwise blocks_gradient random loss")
+# state: roles that steps change without learning. elementwise, blocks_gradient, random, loss, composite: bool.
+Facts = namedtuple("Facts", "roles weights state elementwise blocks_gradient random loss composite")
 # updates: those that a step makes; of the only stage, none for inference. facts: {op: Facts} of the ops in it.
 Program = namedtuple("Program", "inputs parameters nodes outputs stages updates facts")
 

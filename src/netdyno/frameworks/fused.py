@@ -12,14 +12,14 @@ WORKER = "netdyno_worker"
 
 
 def fused_ops(spec: Spec) -> frozenset[str]:
-    """What the adapter states in `ops.py` of its folder, or in its only module; nothing where it states nothing, as
-    a worker in another language does not."""
+    """What the adapter states in `ops.py` of its folder, or in its only module, but for what the spec says that its
+    version lacks; nothing where it states nothing, as a worker in another language does not."""
     if not spec.adapter:
         return frozenset()
     for folder in (spec.worker_path, _own_adapters()):
         for name in (f"{spec.adapter}/ops.py", f"{spec.adapter}.py"):
             if folder is not None and (folder / name).is_file():
-                return _stated(folder / name)
+                return _stated(folder / name) - set(spec.lowered)
     return frozenset()
 
 

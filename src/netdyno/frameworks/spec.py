@@ -41,6 +41,7 @@ class Spec:
     requirements_cuda: tuple[str, ...] = ()  # in place of `requirements` where there is an NVIDIA GPU
     keeps_compiled: bool = False  # on disk, so that the next process does not compile again
     imports_without_device: bool = False  # importing it uses no GPU, so that it may happen during another run
+    lowered: tuple[str, ...] = ()  # composite ops that the adapter has fused, but this version has no kernel for
     native_format: str = ""  # of the files that its own input pipeline reads; none if it has no pipeline
     compile_cache: str = ""  # the variable that names the folder in which it keeps what it compiled
     cpu_index: str = ""  # an extra package index with smaller builds, where there is no GPU
@@ -164,6 +165,7 @@ _LISTS: Mapping[str, bool] = {  # field: whether it may be omitted
     "needs": True,
     "other_distributions": True,
     "heeds": True,
+    "lowered": True,
 }
 _TABLES = ("variables", "shared_objects")
 

@@ -62,6 +62,7 @@ class Op:
             blocks_gradient=self.blocks_gradient,
             random=self.random,
             loss=self.loss,
+            composite=self.composite,
         )
 
     def arity(self) -> tuple[int, int | None]:
@@ -83,3 +84,4 @@ class Facts:
     blocks_gradient: bool
     random: bool
     loss: bool
+    composite: bool

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from netdyno_worker.adapters.jax import recurrent
 from netdyno_worker.adapters.jax.arrays import ARRAYS
 from netdyno_worker.adapters.jax.forms import axis_in, reform, to_form
 from netdyno_worker.adapters.jax.windows import Windows, is_wide, widened
@@ -64,15 +65,19 @@ class Ops(object):
         return _biased(self._windows.convolution(x, weight, node.attributes), bias)
 
     def linear(self, node, x, weight, bias=None):
-        x, weight = x.astype(self._product_type), weight.astype(self._product_type)
-        return _biased(jnp.dot(x, weight, precision=self._precision), bias)
+        return _biased(self._product(x, weight), bias)
+
+    def recurrent(self, node, x, *weights):
+        return recurrent.layer(node.op, self._product, x, weights).astype(self._product_type)
+
+    rnn = lstm = gru = recurrent
 
     def transposed_convolution(self, node, x, weight, bias=None):
         x, weight = x.astype(self._product_type), weight.astype(self._product_type)
         return _biased(self._windows.transposed_convolution(x, weight, node.attributes), bias)
 
     def matmul(self, node, a, b):
-        return jnp.matmul(a.astype(self._product_type), b.astype(self._product_type), precision=self._precision)
+        return self._product(a, b)
 
     def one_hot(self, node, indices):
         return jax.nn.one_hot(indices, node.attributes["classes"], dtype=self._kept_type)
@@ -108,6 +113,9 @@ class Ops(object):
 
     def flatten(self, node, x):
         return ARRAYS["reshape"](node, self._kinds[node.inputs[0]], x)
+
+    def _product(self, a, b):
+        return jnp.matmul(a.astype(self._product_type), b.astype(self._product_type), precision=self._precision)
 
     def _wanted_form(self, node, place):
         """The form in which a node takes its input at `place`; a loss compares values element by element."""
@@ -239,4 +247,4 @@ SIMPLE = {
 
 DRAWS = {"dropout": _dropout, "bernoulli": _bernoulli, "normal": _normal}
 
-FUSED = {"local_response_norm", "global_mean_pool", "silu"}
+FUSED = {"local_response_norm", "global_mean_pool", "silu", "rnn", "lstm", "gru"}

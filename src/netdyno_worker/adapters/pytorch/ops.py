@@ -16,6 +16,7 @@ from netdyno_worker.adapters.kit.windows import (
     needs_subsampling,
     window_count,
 )
+from netdyno_worker.adapters.pytorch import composites
 from netdyno_worker.program import shapes
 
 # text: a function `compute(values)`; leaves: the names of `values`, in order; constants: {name: array} its text uses.
@@ -204,7 +205,6 @@ _RULES = {
     "relu": _relu,
     "tanh": _form("torch.tanh({0})"),
     "sigmoid": _form("torch.sigmoid({0})"),
-    "silu": _form("F.silu({0})"),
     "dropout": _dropout,
     "flatten": _flatten,
     "add": _add,
@@ -238,5 +238,20 @@ _RULES = {
     "bernoulli": _form("torch.bernoulli({0}.detach())"),
     "normal": _normal,
 }
+_RULES.update(composites.RULES)
 
-FUSED = {"local_response_norm", "global_mean_pool", "silu"}
+# Those of later versions are left out by the specs of earlier ones.
+FUSED = {
+    "local_response_norm",
+    "global_mean_pool",
+    "silu",
+    "relu6",
+    "hard_swish",
+    "gelu",
+    "layer_norm",
+    "group_norm",
+    "attention",
+    "rnn",
+    "lstm",
+    "gru",
+}

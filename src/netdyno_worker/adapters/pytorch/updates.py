@@ -8,6 +8,7 @@ from torch.nn import functional
 from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE, GOOD_STEPS
 from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.adapters.kit.source import execute
+from netdyno_worker.adapters.pytorch.composites import NAMESPACE
 from netdyno_worker.adapters.pytorch.lrn import local_response_norm
 from netdyno_worker.adapters.pytorch.ops import write_source
 from netdyno_worker.adapters.pytorch.optimizers import make_optimizer
@@ -107,6 +108,7 @@ def _narrowed(function, device, dtype):
 def _executed(source, job):
     """The function that the source defines."""
     namespace = {"torch": torch, "F": functional, "math": math, "local_response_norm": local_response_norm}
+    namespace.update(NAMESPACE)
     for name, array in source.constants.items():
         namespace[name] = torch.from_numpy(array.astype(kept_type(job))).to(job.device)
     return execute(_for_this_version(source.text, namespace), namespace)
@@ -119,9 +121,6 @@ def _for_this_version(text, namespace):
     if not hasattr(torch, "amax"):
         namespace["amax"] = _largest
         text = text.replace("torch.amax(", "amax(")
-    if not hasattr(functional, "silu"):
-        namespace["silu"] = lambda x: x * torch.sigmoid(x)
-        text = text.replace("F.silu(", "silu(")
     return text
 
 
