@@ -41,6 +41,27 @@ class Net(GraphBuilder):
         attributes = {"strides": pair(stride), "padding": four_sides(pad), "groups": groups}
         return self.node("convolution", x, weight, *self._bias(name, channels, bias), name=name, **attributes)
 
+    def transposed_convolution(
+        self,
+        x: Value,
+        channels: int,
+        kernel: Size,
+        *,
+        stride: Size = 1,
+        pad: Pad = 0,
+        groups: int = 1,
+        bias: bool = True,
+        initial: Limit = glorot,
+        name: str | None = None,
+    ) -> Value:
+        """Of a map that grows by the stride; `pad` is cut off it. Its weight is (in, out / groups, height, width)."""
+        name = name or self._next("deconv")
+        shape = (self._features(name, x), channels // max(groups, 1), *pair(kernel))
+        weight = self._weight(name, shape, lambda fan_out, fan_in: initial(fan_in, fan_out))
+        attributes = {"strides": pair(stride), "padding": four_sides(pad), "groups": groups}
+        bias_of = self._bias(name, channels, bias)
+        return self.node("transposed_convolution", x, weight, *bias_of, name=name, **attributes)
+
     def linear(
         self,
         x: Value,
