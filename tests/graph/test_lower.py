@@ -117,3 +117,70 @@ def test_a_name_that_a_part_needs_is_refused_if_it_is_in_use() -> None:
     programme = net.programme(net.classifier(net.flatten(y)))
     with pytest.raises(NetdynoError, match=r"'y\.power': expected a name free for a part of 'y'"):
         lowered(programme, NONE)
+
+
+def test_the_gradient_of_relu6_at_zero_is_zero() -> None:
+    assert [node.op for node in lowered(from_wire(COMPOSITES["relu6/images"]), NONE).graph.nodes][:2] == [
+        "relu",
+        "clamp",
+    ]
+
+
+def test_attention_sees_what_came_before_and_nothing_after() -> None:
+    net = Net(batch=1, classes=3, learning_rate=0.1)
+    x = net.input("x", (1, 1, 3, 2), Draw(kind="normal"))
+    y = net.attention(x, x, x, causal=True, name="y")
+    programme = lowered(net.programme(net.classifier(net.flatten(y))), NONE)
+    values = np.random.RandomState(1).normal(size=(1, 1, 3, 2))
+    found, rows = _value(programme, "y", values)[0, 0], values[0, 0]
+    for place in range(3):
+        powers = np.exp(rows[: place + 1] @ rows[place] / np.sqrt(2))
+        np.testing.assert_allclose(found[place], powers @ rows[: place + 1] / powers.sum(), 1e-12)
+
+
+def _hidden_states(op: str, x: np.ndarray[Any, Any]) -> tuple[Any, dict[str, Any]]:
+    """What a layer of two units gives, and its weights by part."""
+    net = Net(batch=x.shape[0], classes=3, learning_rate=0.1)
+    value = net.input("x", x.shape, Draw(kind="normal"), kind="sequence")
+    y = getattr(net, op)(value, 2, name="y")
+    programme = lowered(net.programme(net.classifier(net.flatten(y))), NONE)
+    weights = Weights(read_program(to_wire(programme)), 7)
+    parts = ("input_weight", "hidden_weight", "input_bias", "hidden_bias")
+    return _value(programme, "y", x), {part: weights.initial(f"y.{part}").astype(float) for part in parts}
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def test_an_lstm_forgets_adds_and_shows() -> None:
+    x = np.random.RandomState(1).normal(size=(3, 4, 5))
+    found, w = _hidden_states("lstm", x)
+    hidden = memory = np.zeros((3, 2))
+    for step in range(4):
+        gates = x[:, step] @ w["input_weight"].T + w["input_bias"] + hidden @ w["hidden_weight"].T + w["hidden_bias"]
+        take, forget, new, show = np.split(gates, 4, axis=1)
+        memory = _sigmoid(forget) * memory + _sigmoid(take) * np.tanh(new)
+        hidden = _sigmoid(show) * np.tanh(memory)
+        np.testing.assert_allclose(found[:, step], hidden, 1e-12)
+
+
+def test_a_gru_keeps_or_replaces() -> None:
+    x = np.random.RandomState(1).normal(size=(3, 4, 5))
+    found, w = _hidden_states("gru", x)
+    hidden = np.zeros((3, 2))
+    for step in range(4):
+        given = np.split(x[:, step] @ w["input_weight"].T + w["input_bias"], 3, axis=1)
+        state = np.split(hidden @ w["hidden_weight"].T + w["hidden_bias"], 3, axis=1)
+        reset, update = _sigmoid(given[0] + state[0]), _sigmoid(given[1] + state[1])
+        hidden = (1 - update) * np.tanh(given[2] + reset * state[2]) + update * hidden
+        np.testing.assert_allclose(found[:, step], hidden, 1e-12)
+
+
+def test_layer_norm_has_float64_s_accuracy_also_where_rows_hardly_vary() -> None:
+    net = Net(batch=2, classes=3, learning_rate=0.1)
+    y = net.layer_norm(net.input("x", (2, 4), Draw(kind="normal")), epsilon=1e-5, name="y")
+    programme = lowered(net.programme(net.classifier(y)), NONE)
+    values = 1e-3 * np.random.RandomState(1).normal(size=(2, 4))
+    expected = (values - values.mean(1, keepdims=True)) / np.sqrt(values.var(1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(_value(programme, "y", values), expected, 1e-12)

@@ -40,6 +40,14 @@ def _convolution(weight: Shape, *bias: Shape, groups: int, **counts: int) -> Cas
     return Case("convolution", (IMAGES, weight, *bias), (2, 8, 3, 7), **counts, attributes=attributes)
 
 
+def _recurrent(op: str, gates: int) -> Case:
+    """Three sequences of four steps, five features, two hidden units."""
+    width, each = 2 * gates, 12 * 2 * gates  # the gates of all steps
+    weights: tuple[Shape, ...] = ((width, 5), (width, 2), (width,), (width,))
+    counts = (each * 7, 14 * each + 6 * each, 28 * each + 8 * each, 2 * each * 5)
+    return Case(op, ((3, 4, 5), *weights), (3, 4, 2), *counts)
+
+
 # 8×3×7 outputs of each of two images: 336 elements.
 CASES = [
     _convolution((8, 4, 3, 3), groups=1, macs=336 * 36, forward=672 * 36, backward=1344 * 36, to_input=672 * 36),
@@ -74,6 +82,25 @@ CASES = [
     _elementwise("tanh", (VECTORS,), (1, 3)),
     _elementwise("sigmoid", (VECTORS,), (3, 3)),
     _elementwise("silu", (IMAGES,), (4, 6)),
+    _elementwise("relu6", (IMAGES,), (2, 1)),
+    _elementwise("hard_swish", (VECTORS,), (5, 6)),
+    _elementwise("gelu", (VECTORS,), (8, 12), form="tanh"),
+    _elementwise("layer_norm", (VECTORS, (5,), (5,)), (8, 14), epsilon=1e-5),
+    _elementwise("group_norm", (IMAGES, (4,), (4,)), (8, 14), epsilon=1e-5, groups=2),
+    # 144 scores, each of two products; five operations more forward, four back.
+    Case(
+        "attention",
+        ((2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 2)),
+        (2, 3, 4, 2),
+        144 * 7,
+        2 * 144 * 7 + 5 * 144,
+        4 * 144 * 7 + 4 * 144,
+        2 * 144 * 5 + 4 * 144,
+        {"causal": False},
+    ),
+    _recurrent("rnn", 1),
+    _recurrent("lstm", 4),
+    _recurrent("gru", 3),
     _elementwise("dropout", (VECTORS,), (2, 1), rate=0.5, seed=3),
     Case("flatten", (IMAGES,), (2, 144)),
     _elementwise("add", (IMAGES, IMAGES), (1, 0)),

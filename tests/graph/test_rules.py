@@ -13,6 +13,22 @@ from netdyno.graph.model import Shape
 @pytest.mark.parametrize(
     ("op", "shapes", "attributes", "complaint"),
     [
+        ("layer_norm", [(2, 5), (4,), (5,)], {"epsilon": 1e-5}, r"a vector of 5, received \[4\]"),
+        ("group_norm", [(2, 6, 4, 4), (6,), (6,)], {"groups": 4, "epsilon": 1e-5}, "channels that 4 groups divide"),
+        ("gelu", [(2, 5)], {"form": "exact"}, "form: expected erf or tanh, received 'exact'"),
+        (
+            "attention",
+            [(2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 5)],
+            {"causal": True},
+            "as many queries as keys where it is causal, received 4 and 6",
+        ),
+        (
+            "attention",
+            [(2, 3, 4, 5), (2, 3, 4, 6), (2, 3, 4, 6)],
+            {"causal": False},
+            "queries, keys and values that fit",
+        ),
+        ("lstm", [(3, 4, 5), (6, 5), (6, 2), (6,), (6,)], {}, r"weights of \[\[8, 5\], \[8, 2\]\]"),
         (
             "convolution",
             [(1, 3, 8, 8), (4, 3, 3, 3)],

@@ -8,9 +8,10 @@ No case draws at random while training, so every adapter must agree with the ref
 """
 
 from array_programs import ARRAYS
+from composite_programs import COMPOSITES
 from one_op import SIDE, case, finish, loss, plain
 from sketch import ADAM, MOMENTUM, SGD, Sketch
-from small_networks import adversarial, repeated_pools, residual, tied, variational
+from small_networks import adversarial, residual, tied, variational
 
 from netdyno_worker.contract import Job
 from netdyno_worker.feed.batches import synthetic_batch
@@ -186,18 +187,5 @@ PRIMITIVES = {
     "network/adversarial": adversarial(),
 }
 PRIMITIVES.update(ARRAYS)
-
-# An adapter is given these as they are where it has a kernel for the op, and lowered where it has none.
-COMPOSITES = {
-    "global_mean_pool/plain": case("global_mean_pool", _IMAGES, [2, 4]),
-    "local_response_norm/narrow": case("local_response_norm", _IMAGES, SIDE, size=3, alpha=0.5, beta=0.75, k=2.0),
-    "local_response_norm/wider_than_channels": case(
-        "local_response_norm", _IMAGES, SIDE, size=9, alpha=1.0, beta=0.5, k=1.0
-    ),
-    "silu/images": case("silu", _IMAGES, SIDE),
-    "silu/plain": case("silu", _MATRIX, [3, 4]),
-    "network/residual": residual(composite=True),
-    "network/repeated pools": repeated_pools(),
-}
 
 CASES = dict(PRIMITIVES, **COMPOSITES)

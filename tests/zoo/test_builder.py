@@ -233,3 +233,22 @@ def test_a_wrong_layer_is_refused_at_once_and_by_name(
 ) -> None:
     with pytest.raises(NetdynoError, match=complaint):
         layer(net, images)
+
+
+def test_integers_stay_integers_when_they_are_cut_or_reshaped() -> None:
+    net = Net(batch=2, classes=7, learning_rate=0.1)
+    tokens = net.tokens(5)
+    x = net.embedding(net.slice(tokens, 1, 0, 4), 7, 3)
+    assert (x.shape, x.kind) == ((2, 4, 3), "sequence")
+    labels = net.reshape(net.slice(tokens, 1, 1, 5), (-1,))
+    logits = net.linear(net.reshape(x, (-1, 3)), 7)
+    net.update(net.softmax_cross_entropy(logits, labels))
+    check_programme(net.programme(logits))
+
+
+def test_integers_do_not_become_floats_by_being_reshaped() -> None:
+    net = Net(batch=2, classes=7, learning_rate=0.1)
+    flat = net.reshape(net.tokens(5), (2, 5))
+    net.update(net.mean_squared_error(net.linear(flat, 5), flat))
+    with pytest.raises(NetdynoError, match="expected floats as its x"):
+        check_programme(net.programme(flat))

@@ -103,6 +103,8 @@ def _check_nodes(graph: Graph) -> None:
         kind = resolve_kind(node.name, node.op, [value.kind for value in inputs], node.attributes)
         _expect(kind == node.kind, f"node '{node.name}'", f"kind '{kind}'", f"'{node.kind}'")
         _check_roles(node, state, integers)
+        if OPS[node.op].any_type and node.inputs[0] in integers:
+            integers.add(node.name)
         known[node.name] = node
 
 
@@ -114,6 +116,8 @@ def _check_roles(node: Node, state: set[str], integers: set[str]) -> None:
         role = roles[min(place, len(roles) - 1)]
         if role in op.state:
             _expect(name in state, where, f"state as its {role}", f"'{name}'")
+        if op.any_type:
+            continue
         wanted = "integers" if role in op.integers else "floats"
         _expect((name in integers) == (wanted == "integers"), where, f"{wanted} as its {role}", f"'{name}'")
 

@@ -80,6 +80,32 @@ def broadcast(forward: int, backward: int) -> Rule:
     return rule
 
 
+def attention(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Flops:
+    """Two products, and between them about five operations per score forward and four back."""
+    (*rows, features), places = inputs[0], inputs[1][2]
+    scores = prod(rows) * places
+    product = _product(scores * (features + output[3]), 0)
+    return Flops(
+        macs=product.macs,
+        forward=product.forward + 5 * scores,
+        backward=product.backward + 4 * scores,
+        to_input=2 * scores * features + 4 * scores,
+    )
+
+
+def recurrent(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Flops:
+    """Both products of each step, and about four operations per gate forward and six back."""
+    (batch, steps, features), (gates, hidden) = inputs[0], inputs[2]
+    rows = batch * steps
+    product = _product(rows * gates * (features + hidden), 2 * rows * gates)
+    return Flops(
+        macs=product.macs,
+        forward=product.forward + 4 * rows * gates,
+        backward=product.backward + 6 * rows * gates,
+        to_input=2 * rows * gates * features,
+    )
+
+
 def gather(inputs: Sequence[Shape], output: Shape, attributes: Attributes) -> Flops:
     """Picking costs nothing; each gradient is added to its row."""
     return Flops(backward=prod(output), to_input=prod(output))

@@ -64,6 +64,17 @@ def matrices(kinds: Sequence[str], attributes: Attributes) -> str:
     return kinds[0]
 
 
+def of_rows(kinds: Sequence[str], attributes: Attributes) -> str:
+    """As the first, which has no layout of its own; the others are vectors."""
+    return matrices(kinds[:1], attributes)
+
+
+def sequence(kinds: Sequence[str], attributes: Attributes) -> str:
+    """A sequence from a sequence."""
+    _expect(kinds[0], SEQUENCE)
+    return SEQUENCE
+
+
 def gathered(kinds: Sequence[str], attributes: Attributes) -> str:
     """Rows of a plain table, as many as there are indices."""
     _expect(kinds[0], PLAIN)

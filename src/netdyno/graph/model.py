@@ -25,6 +25,11 @@ def constant(value: float) -> Draw:
     return Draw(kind="uniform", low=value, high=value)
 
 
+def uniform_within(limit: float) -> Draw:
+    """A uniform draw between −limit and limit."""
+    return Draw(kind="uniform", low=-limit, high=limit)
+
+
 def causal_mask() -> Draw:
     """What is added to scores so that a softmax over columns sees none after its row."""
     return Draw(kind="causal", low=-1e9, high=0.0)

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from netdyno.graph import flops
-from netdyno.graph.model import Shape
+from netdyno.graph.shapes import ShapeRule
 
 Check = Callable[[Any], bool]
-ShapeRule = Callable[[Sequence[Shape], Mapping[str, Any]], Shape]
 KindRule = Callable[[Sequence[str], Mapping[str, Any]], str]
 
 
@@ -38,7 +37,8 @@ class Op:
     mask_bytes: int = 0  # per element, kept beside the values: a dropout mask
     weights: tuple[str, ...] = ()  # roles that a layer learns
     state: tuple[str, ...] = ()  # roles that must be non-trainable parameters; steps change them
-    integers: tuple[str, ...] = ()  # roles that must be inputs of integers
+    integers: tuple[str, ...] = ()  # roles that must be integers
+    any_type: bool = False  # takes integers as well, and gives what it takes
     elementwise: bool = False
     view: bool = False  # passes values on without reading or writing them
     picks: bool = False  # reads no more of its first input than it writes

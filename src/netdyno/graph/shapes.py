@@ -1,12 +1,13 @@
 """Which shape an operation gives: one rule per op, from input shapes and attributes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
 from netdyno.graph.model import Shape
 
 Attributes = Mapping[str, Any]
+ShapeRule = Callable[[Sequence[Shape], Attributes], Shape]
 
 
 class ShapeError(ValueError):
@@ -76,6 +77,50 @@ def batch_norm(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
 def local_response_norm(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
     _rank(inputs[0], 4)
     return inputs[0]
+
+
+def layer_norm(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    if len(inputs[0]) < 2:
+        raise ShapeError(f"a value of rank 2 or more, received {list(inputs[0])}")
+    _vector(inputs[1:], inputs[0][-1])
+    return inputs[0]
+
+
+def group_norm(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    _rank(inputs[0], 4)
+    if inputs[0][1] % attributes["groups"]:
+        raise ShapeError(f"channels that {attributes['groups']} groups divide, received {inputs[0][1]}")
+    _vector(inputs[1:], inputs[0][1])
+    return inputs[0]
+
+
+def attention(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    """Of (batch, heads, places, features) each; keys and values have as many places."""
+    query, key, value = inputs
+    for shape in inputs:
+        _rank(shape, 4)
+    if key[:2] != query[:2] or value[:3] != key[:3] or key[3] != query[3]:
+        raise ShapeError(f"queries, keys and values that fit, received {[list(shape) for shape in inputs]}")
+    if attributes["causal"] and query[2] != key[2]:
+        raise ShapeError(f"as many queries as keys where it is causal, received {query[2]} and {key[2]}")
+    return (*query[:3], value[3])
+
+
+def recurrent(gates: int) -> ShapeRule:
+    """Of a layer with so many gates: (batch, steps, features) → (batch, steps, hidden)."""
+
+    def rule(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+        x, to_input, to_hidden = inputs[:3]
+        _rank(x, 3)
+        _rank(to_hidden, 2)
+        hidden = to_hidden[1]
+        wanted = [(gates * hidden, x[2]), (gates * hidden, hidden)]
+        if [to_input, to_hidden] != wanted:
+            raise ShapeError(f"weights of {[list(w) for w in wanted]}, received {[list(to_input), list(to_hidden)]}")
+        _vector(inputs[3:], gates * hidden)
+        return (*x[:2], hidden)
+
+    return rule
 
 
 def same(inputs: Sequence[Shape], attributes: Attributes) -> Shape:

@@ -87,14 +87,22 @@ def input_files(entry: Entry, ready: Ready) -> InputFiles:
 
 def usual_transforms(items: Items, source: str, packed_size: int) -> Transforms:
     """Grey images are only scaled. Colour ones are also cropped and flipped: small ones from a padded border, larger
-    ones from what was packed around the network's window."""
+    ones from what was packed around the network's window. Pixels that a network makes have the range that it says."""
     channels, size, _ = items.shape
+    if items.span:
+        return _spread(items.span, channels)
     mean, std = STATISTICS.get(source, ((MIDDLE,) * channels, (QUARTER,) * channels))
     if channels == 1:
         return Transforms(mean=mean, std=std)
     if packed_size == size:
         return Transforms(mean=mean, std=std, crop=size, pad=PAD, flip=True)
     return Transforms(mean=mean, std=std, crop=size, flip=True)
+
+
+def _spread(span: tuple[float, float], channels: int) -> Transforms:
+    """Pixels of 0..1 over another range."""
+    low, high = span
+    return Transforms(mean=(-low / (high - low),) * channels, std=(1 / (high - low),) * channels)
 
 
 def format_of(cell: Cell) -> str:

@@ -3,15 +3,16 @@
 from math import prod
 
 from netdyno.errors import NetdynoError
-from netdyno.graph.model import Draw, Shape, constant
-from netdyno.zoo.graph_builder import GraphBuilder, Value, checked_shape
+from netdyno.graph.model import Draw, Shape, constant, uniform_within
+from netdyno.zoo.graph_builder import Value, checked_shape
 from netdyno.zoo.initial_limits import Limit, glorot, logits
 from netdyno.zoo.padding import Pad, Size, ceil_padding, four_sides, pair
+from netdyno.zoo.value_ops import ValueOps
 
 __all__ = ["Net", "Value"]
 
 
-class Net(GraphBuilder):
+class Net(ValueOps):
     """What a recipe is given. A layer's name is its own or a short one with the next free number."""
 
     def images(self, shape: Shape | None = None, *, name: str = "images") -> Value:
@@ -21,6 +22,11 @@ class Net(GraphBuilder):
     def vectors(self, features: int | None = None, *, name: str = "vectors") -> Value:
         """An input of one vector per item, as long as the dataset's if not said."""
         return self._items(name, "plain", None if features is None else (features,), 1)
+
+    def tokens(self, count: int, *, name: str = "tokens") -> Value:
+        """An input of so many integers per item, each a class: the words of a text."""
+        draw = Draw(kind="integers", high=float(self.classes))
+        return self.input(name, (self.batch, count), draw, kind="sequence")
 
     def convolution(
         self,
@@ -146,76 +152,72 @@ class Net(GraphBuilder):
     ) -> Value:
         return self.node("local_response_norm", x, name=name, size=size, alpha=alpha, beta=beta, k=float(k))
 
-    def relu(self, x: Value, *, name: str | None = None) -> Value:
-        return self.node("relu", x, name=name)
+    def layer_norm(self, x: Value, *, epsilon: float = 1e-5, name: str | None = None) -> Value:
+        """Over the last axis."""
+        name = name or self._next("norm")
+        return self.node("layer_norm", x, *self._scale_and_shift(name, x, -1), name=name, epsilon=epsilon)
 
-    def tanh(self, x: Value, *, name: str | None = None) -> Value:
-        return self.node("tanh", x, name=name)
+    def group_norm(self, x: Value, groups: int, *, epsilon: float = 1e-5, name: str | None = None) -> Value:
+        """Over the channels of a group and every place of an image."""
+        name = name or self._next("norm")
+        vectors = self._scale_and_shift(name, x, 1)
+        return self.node("group_norm", x, *vectors, name=name, groups=groups, epsilon=epsilon)
 
-    def sigmoid(self, x: Value, *, name: str | None = None) -> Value:
-        return self.node("sigmoid", x, name=name)
+    def embedding(
+        self, indices: Value, rows: int, features: int, *, initial: Limit = glorot, name: str | None = None
+    ) -> Value:
+        """A learnt row for each of `rows` integers."""
+        table = self._weight(name or self._next("embedding"), (rows, features), initial)
+        return self.gather(table, indices, name=name)
 
-    def silu(self, x: Value, *, name: str | None = None) -> Value:
-        """x · sigmoid(x)."""
-        return self.node("silu", x, name=name)
+    def rnn(self, x: Value, hidden: int, *, name: str | None = None) -> Value:
+        """Every hidden state of a layer with tanh, over a sequence (batch, steps, features)."""
+        return self._recurrent("rnn", 1, x, hidden, name)
 
-    def dropout(self, x: Value, rate: float = 0.5, *, name: str | None = None) -> Value:
-        return self.node("dropout", x, name=name, rate=rate, seed=self._seed())
+    def lstm(self, x: Value, hidden: int, *, name: str | None = None) -> Value:
+        """Every hidden state; gates in the order input, forget, candidate, output."""
+        return self._recurrent("lstm", 4, x, hidden, name)
 
-    def bernoulli(self, probability: Value, *, name: str | None = None) -> Value:
-        return self.node("bernoulli", probability, name=name, seed=self._seed())
+    def gru(self, x: Value, hidden: int, *, name: str | None = None) -> Value:
+        """Every hidden state; gates in the order reset, update, candidate."""
+        return self._recurrent("gru", 3, x, hidden, name)
 
-    def normal(self, shape: Shape, *, kind: str = "plain", name: str | None = None) -> Value:
-        return self.node("normal", name=name, seed=self._seed(), shape=tuple(shape), kind=kind)
+    def _recurrent(self, op: str, gates: int, x: Value, hidden: int, name: str | None) -> Value:
+        """Both biases are there, as in most libraries."""
+        name = name or self._next(op)
+        self._expect_own(name, x)
+        draw = uniform_within(hidden**-0.5)
+        shapes = {
+            "input_weight": (gates * hidden, x.shape[-1]),
+            "hidden_weight": (gates * hidden, hidden),
+            "input_bias": (gates * hidden,),
+            "hidden_bias": (gates * hidden,),
+        }
+        learnt = [self.parameter(f"{name}.{part}", shape, draw) for part, shape in shapes.items()]
+        return self.node(op, x, *learnt, name=name)
 
-    def flatten(self, x: Value, *, name: str | None = None) -> Value:
-        return self.node("flatten", x, name=name)
-
-    def add(self, a: Value, b: Value, *, name: str | None = None) -> Value:
-        return self.node("add", a, b, name=name)
-
-    def multiply(self, a: Value, b: Value, *, name: str | None = None) -> Value:
-        return self.node("multiply", a, b, name=name)
-
-    def scale(self, x: Value, factor: float, *, name: str | None = None) -> Value:
-        return self.node("scale", x, name=name, factor=float(factor))
-
-    def power(self, x: Value, exponent: float, *, name: str | None = None) -> Value:
-        """To a constant exponent; every value of `x` must be over 0."""
-        return self.node("power", x, name=name, exponent=float(exponent))
-
-    def concat(self, *values: Value, name: str | None = None) -> Value:
-        """Side by side along the channels."""
-        return self.node("concat", *values, name=name)
-
-    def stop_gradient(self, x: Value, *, name: str | None = None) -> Value:
-        return self.node("stop_gradient", x, name=name)
-
-    def softmax_cross_entropy(self, logits: Value, labels: Value, *, name: str | None = None) -> Value:
-        return self.node("softmax_cross_entropy", logits, labels, name=name)
-
-    def mean_squared_error(self, x: Value, target: Value, *, name: str | None = None) -> Value:
-        return self.node("mean_squared_error", x, target, name=name)
-
-    def binary_cross_entropy(self, logits: Value, target: Value, *, name: str | None = None) -> Value:
-        return self.node("binary_cross_entropy", logits, target, name=name)
-
-    def gaussian_kl(self, mean: Value, log_variance: Value, *, name: str | None = None) -> Value:
-        return self.node("gaussian_kl", mean, log_variance, name=name)
+    def _scale_and_shift(self, name: str, x: Value, axis: int) -> list[Value]:
+        self._expect_own(name, x)
+        width = (x.shape[axis],) if x.shape else ()
+        return [
+            self.parameter(f"{name}.scale", width, constant(1.0)),
+            self.parameter(f"{name}.shift", width, constant(0.0)),
+        ]
 
     def _items(self, name: str, kind: str, shape: Shape | None, rank: int) -> Value:
         if shape is None and len(self.shape) != rank:
             received = list(self.shape) or "no items"
             raise NetdynoError(f"'{name}': expected a dataset of {name}, received one with {received}.")
         whole = (self.batch, *(self.shape if shape is None else shape))
-        return self.input(name, whole, Draw(kind="normal"), kind=kind)
+        draw = Draw(kind="uniform", low=self.span[0], high=self.span[1]) if self.span else Draw(kind="normal")
+        return self.input(name, whole, draw, kind=kind)
 
     def _weight(self, name: str, shape: Shape, initial: Limit) -> Value:
         shape = checked_shape(f"{name}.weight", shape)
         field = prod(shape[2:])
         limit = initial(shape[1] * field, shape[0] * field)
         kind = "kernel" if len(shape) == 4 else "plain"
-        return self.parameter(f"{name}.weight", shape, Draw(kind="uniform", low=-limit, high=limit), kind=kind)
+        return self.parameter(f"{name}.weight", shape, uniform_within(limit), kind=kind)
 
     def _bias(self, name: str, features: int, bias: bool | Value) -> list[Value]:
         if isinstance(bias, Value):

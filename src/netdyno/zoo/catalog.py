@@ -46,7 +46,13 @@ def resolve(entry: Entry, batch: int, options: Mapping[str, Option] | None = Non
     """The graph and updates of an entry for one batch size and options, checked."""
     chosen = checked_options(entry.network, entry.options, options or {})
     items = entry.items
-    net = Net(batch=batch, classes=items.classes, learning_rate=entry.learning_rate, shape=items.shape)
+    net = Net(
+        batch=batch,
+        classes=items.classes,
+        learning_rate=entry.learning_rate,
+        shape=items.shape,
+        span=items.span,
+    )
     given = (_items_input(net, entry),) if takes_items(entry.build) else ()
     programme = net.programme(entry.build(net, *given, **chosen))
     check_programme(programme)

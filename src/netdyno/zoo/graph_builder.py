@@ -24,12 +24,22 @@ class Value:
 class GraphBuilder:
     """Collects inputs, parameters, nodes and updates; it knows operations, and no layers.
 
-    `classes` and `shape` are those of the dataset's items, where it has any.
+    `classes` and `shape` are those of the dataset's items, where it has any, and `span` the range of their values,
+    if it is not left to the dataset's statistics.
     """
 
-    def __init__(self, *, batch: int, classes: int, learning_rate: float, shape: Shape = ()) -> None:
+    def __init__(
+        self,
+        *,
+        batch: int,
+        classes: int,
+        learning_rate: float,
+        shape: Shape = (),
+        span: tuple[float, float] | None = None,
+    ) -> None:
         self.batch = batch
         self.shape = shape
+        self.span = span
         self.classes = classes
         self.learning_rate = learning_rate
         self._inputs: dict[str, Input] = {}

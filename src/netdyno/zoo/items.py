@@ -14,6 +14,7 @@ class Items:
 
     `item` names one row in figures: throughput is in images/s or samples/s. `shape` is of one row, without the batch:
     (channels, height, width) of images, (features,) of vectors. `count` is 0 for rows that are only ever drawn.
+    `span` is the range that pixels are mapped to; without one they are centred by the dataset's statistics.
     """
 
     name: str
@@ -22,6 +23,11 @@ class Items:
     shape: Shape
     classes: int
     count: int
+    span: tuple[float, float] | None = None
+
+    def within(self, low: float, high: float) -> "Items":
+        """The same images with pixels in a range: those that a network is to make."""
+        return replace(self, span=(low, high))
 
     def of_size(self, side: int) -> "Items":
         """The same images, cut to squares of another side."""

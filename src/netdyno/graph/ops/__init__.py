@@ -4,6 +4,6 @@ The worker's adapters name the same operations; a test holds the two vocabularie
 """
 
 from netdyno.graph.op import Op
-from netdyno.graph.ops import arrays, draws, elementwise, layers, losses
+from netdyno.graph.ops import arrays, composites, draws, elementwise, layers, losses
 
-OPS: dict[str, Op] = {**layers.OPS, **elementwise.OPS, **arrays.OPS, **draws.OPS, **losses.OPS}
+OPS: dict[str, Op] = {**layers.OPS, **elementwise.OPS, **composites.OPS, **arrays.OPS, **draws.OPS, **losses.OPS}

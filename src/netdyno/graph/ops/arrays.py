@@ -14,6 +14,7 @@ OPS: dict[str, Op] = {
         kind=kinds.stated,
         flops=flops.free,
         moves_batch=True,
+        any_type=True,
     ),
     "transpose": Op(
         inputs=("x",),
@@ -31,6 +32,7 @@ OPS: dict[str, Op] = {
         flops=flops.free,
         picks=True,
         moves_batch=True,
+        any_type=True,
     ),
     "concat": Op(
         inputs=("x*",), attributes={"axis": OTHER_AXIS}, shape=shapes.concat, kind=kinds.same, flops=flops.free

@@ -40,6 +40,7 @@ AXES = Attribute(
     meaning="a list of whole numbers",
     holds=lambda value: isinstance(value, (tuple, list)) and len(value) > 0 and all(_is_int(v, 0) for v in value),
 )
+GELU_FORM = Attribute(meaning="erf or tanh", holds=lambda value: value in ("erf", "tanh"))
 BOOLEAN = Attribute(meaning="true or false", holds=lambda value: isinstance(value, bool))
 NEW_SHAPE = Attribute(
     meaning="a list of whole numbers over 0, one of which may be -1",

@@ -29,15 +29,6 @@ OPS: dict[str, Op] = {
         flops=flops.per_element(3, 3),
         keeps=("output",),
     ),
-    "silu": Op(
-        composite=True,
-        inputs=("x",),
-        shape=shapes.same,
-        kind=kinds.same,
-        elementwise=True,
-        flops=flops.per_element(4, 6),
-        keeps=("x",),
-    ),
     "add": Op(
         inputs=("a", "b"), shape=shapes.broadcast, kind=kinds.broadcast, elementwise=True, flops=flops.broadcast(1, 0)
     ),

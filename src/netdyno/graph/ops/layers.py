@@ -2,7 +2,7 @@
 
 from netdyno.graph import flops, kinds, shapes
 from netdyno.graph.op import Op
-from netdyno.graph.ops.attributes import COUNT, FRACTION, ODD, PADDING, POOL, POSITIVE, STRIDES
+from netdyno.graph.ops.attributes import COUNT, FRACTION, PADDING, POOL, POSITIVE, STRIDES
 
 OPS: dict[str, Op] = {
     "convolution": Op(
@@ -35,9 +35,6 @@ OPS: dict[str, Op] = {
         inputs=("x",), attributes=POOL, shape=shapes.pool, kind=kinds.image, flops=flops.pool, keeps=("x", "output")
     ),
     "mean_pool": Op(inputs=("x",), attributes=POOL, shape=shapes.pool, kind=kinds.image, flops=flops.pool),
-    "global_mean_pool": Op(
-        composite=True, inputs=("x",), shape=shapes.global_mean_pool, kind=kinds.pooled, flops=flops.per_element(1, 1)
-    ),
     "batch_norm": Op(
         inputs=("x", "scale", "shift", "running_mean", "running_variance"),
         attributes={"epsilon": POSITIVE, "momentum": FRACTION},
@@ -47,14 +44,5 @@ OPS: dict[str, Op] = {
         flops=flops.per_element(8, 14),
         keeps=("x",),
         state=("running_mean", "running_variance"),
-    ),
-    "local_response_norm": Op(
-        composite=True,
-        inputs=("x",),
-        attributes={"size": ODD, "alpha": POSITIVE, "beta": POSITIVE, "k": POSITIVE},
-        shape=shapes.local_response_norm,
-        kind=kinds.image,
-        flops=flops.local_response_norm,
-        keeps=("x", "output"),
     ),
 }
