@@ -60,13 +60,14 @@ class Net(ValueOps):
         initial: Limit = glorot,
         name: str | None = None,
     ) -> Value:
-        """Of a map that grows by the stride; `pad` is cut off it. Its weight is (in, out / groups, height, width)."""
+        """To a map that grows by the stride and loses `pad`; the weight is (in, out / groups, height, width)."""
         name = name or self._next("deconv")
-        shape = (self._features(name, x), channels // max(groups, 1), *pair(kernel))
-        weight = self._weight(name, shape, lambda fan_out, fan_in: initial(fan_in, fan_out))
+        parts = max(groups, 1)  # groups below 1 are refused with the node
+        shape = (self._features(name, x), channels // parts, *pair(kernel))
+        weight = self._weight(name, shape, lambda fan_out, fan_in: initial(fan_in // parts, fan_out * parts))
         attributes = {"strides": pair(stride), "padding": four_sides(pad), "groups": groups}
-        bias_of = self._bias(name, channels, bias)
-        return self.node("transposed_convolution", x, weight, *bias_of, name=name, **attributes)
+        learnt = (weight, *self._bias(name, channels, bias))
+        return self.node("transposed_convolution", x, *learnt, name=name, **attributes)
 
     def linear(
         self,

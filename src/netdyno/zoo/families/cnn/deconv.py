@@ -4,8 +4,8 @@ A small form of the generator of Dosovitskiy et al. 2015, Learning to generate c
 its inputs, linear layers over both, and maps that double their side and halve their channels.
 """
 
-from netdyno.zoo.builder import Net, Value
 from netdyno.graph.model import Draw
+from netdyno.zoo.builder import Net, Value
 
 CODE = 16  # numbers that say what the class leaves open, such as the viewpoint of a chair
 SIDE = 4  # of the first map
@@ -19,7 +19,7 @@ def deconv(net: Net, images: Value, *, width: float = 1.0) -> Value:
     streams = net.concat(*(_stream(net, x, name, width) for name, x in _inputs(net).items()))
     x = net.relu(net.linear(streams, round(width * 1024), name="fc2"))
     x = net.relu(net.linear(x, round(width * 256) * SIDE**2, name="fc3"))
-    x = net.node("reshape", x, shape=(-1, round(width * 256), SIDE, SIDE), kind="image")
+    x = net.reshape(x, (-1, round(width * 256), SIDE, SIDE), kind="image")
     for channels, kernel, stride, pad in GROWING:
         x = net.relu(net.transposed_convolution(x, round(width * channels), kernel, stride=stride, pad=pad))
     drawn = net.transposed_convolution(x, images.shape[1], 4, stride=2, pad=1)
@@ -29,7 +29,7 @@ def deconv(net: Net, images: Value, *, width: float = 1.0) -> Value:
 
 def _inputs(net: Net) -> dict[str, Value]:
     code = net.input("code", (net.batch, CODE), Draw(kind="normal"))
-    return {"class": net.node("one_hot", net.labels, classes=net.classes), "code": code}
+    return {"class": net.one_hot(net.labels, net.classes), "code": code}
 
 
 def _stream(net: Net, x: Value, name: str, width: float) -> Value:
