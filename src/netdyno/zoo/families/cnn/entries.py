@@ -214,8 +214,8 @@ ENTRIES = (
         batch=8,
         learning_rate=0.01,
         proof_items=IMAGENET.of_size(107),
-        note="mean pools do not count padding, as in the authors' code and unlike torchvision; learning rate 0.01, as "
-        "with 0.1 the loss of one repeated batch of 8 jumps up and down",
+        note="mean pools do not count padding, as in the authors' code and unlike torchvision; learning rate 0.01: "
+        "at 0.1 the loss of one repeated batch of 8 jumps up and down",
     ),
     Entry(
         network="dcn",
