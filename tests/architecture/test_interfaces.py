@@ -61,7 +61,10 @@ def test_networks_json_has_its_fields_and_the_published_counts(netdyno):
     assert counts["resnet50", "imagenet"] == 25_557_032
     assert counts["googlenet", "imagenet"] == 6_998_552
     assert counts["googlenet-bn", "imagenet"] == 6_624_904
-    assert len(counts) == 15
+    assert counts["resnet152", "imagenet"] == 60_192_808
+    assert counts["inception-v3", "imagenet"] == 23_834_568
+    assert counts["unet", "tiles572"] == 31_030_658
+    assert len(counts) == 23
 
 
 def test_results_json_has_its_fields(netdyno):

@@ -77,6 +77,15 @@ def test_weights_start_within_the_limit_of_their_layer(net: Net, images: Value) 
     assert parameters["fc.bias"].initial == constant(0.0)
 
 
+def test_a_transposed_convolution_has_the_weight_of_the_convolution_that_it_reverses(net: Net, images: Value) -> None:
+    x = net.transposed_convolution(images, 4, (3, 4), stride=2, pad=1, groups=2, initial=he, name="up")
+    assert (x.shape, x.kind) == ((4, 4, 15, 16), "image")
+    parameters = _parameters(net, net.classifier(net.flatten(x)))
+    weight = parameters["up.weight"]
+    assert (weight.shape, weight.kind, parameters["up.bias"].shape) == ((6, 2, 3, 4), "kernel", (4,))
+    assert weight.initial.high == pytest.approx(sqrt(6 / (3 * 12)))
+
+
 def test_running_statistics_are_state_and_start_neutral(net: Net, images: Value) -> None:
     x = net.classifier(net.global_mean_pool(net.batch_norm(images)))
     parameters = _parameters(net, x)
@@ -216,6 +225,10 @@ def test_values_join_scale_and_multiply(net: Net, images: Value) -> None:
         (lambda net, x: net.convolution(x, 0, 3), "conv1.weight.*whole numbers over 0, received .0, 6, 3, 3."),
         (lambda net, x: net.convolution(x, 8, 3, groups=4), "conv1.*a weight for 6 channels in 4 groups"),
         (lambda net, x: net.convolution(x, 8, 3, groups=0), "conv1.*groups.*expected a whole number over 0"),
+        (
+            lambda net, x: net.transposed_convolution(x, 4, 3, groups=4),
+            "deconv1.*a weight for 6 channels in 4 groups",
+        ),
         (lambda net, x: net.convolution(x, 8, 3, pad=-1), "conv1', padding: expected four whole numbers"),
         (lambda net, x: net.max_pool(x, 2, 0, ceil=True), "max_pool1', strides: expected two whole numbers"),
         (lambda net, x: net.max_pool(x, 2, 2, pad=2), "max_pool1.*padding smaller than the kernel"),

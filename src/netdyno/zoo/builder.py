@@ -47,6 +47,28 @@ class Net(ValueOps):
         attributes = {"strides": pair(stride), "padding": four_sides(pad), "groups": groups}
         return self.node("convolution", x, weight, *self._bias(name, channels, bias), name=name, **attributes)
 
+    def transposed_convolution(
+        self,
+        x: Value,
+        channels: int,
+        kernel: Size,
+        *,
+        stride: Size = 1,
+        pad: Pad = 0,
+        groups: int = 1,
+        bias: bool = True,
+        initial: Limit = glorot,
+        name: str | None = None,
+    ) -> Value:
+        """To a map that grows by the stride and loses `pad`; the weight is (in, out / groups, height, width)."""
+        name = name or self._next("deconv")
+        parts = max(groups, 1)  # groups below 1 are refused with the node
+        shape = (self._features(name, x), channels // parts, *pair(kernel))
+        weight = self._weight(name, shape, lambda fan_out, fan_in: initial(fan_in // parts, fan_out * parts))
+        attributes = {"strides": pair(stride), "padding": four_sides(pad), "groups": groups}
+        learnt = (weight, *self._bias(name, channels, bias))
+        return self.node("transposed_convolution", x, *learnt, name=name, **attributes)
+
     def linear(
         self,
         x: Value,

@@ -12,6 +12,7 @@ Recipe = Callable[..., Value]
 
 # A verification of the whole zoo proves the convolutional networks; the others are proved when asked for.
 CNN, MLP, INSTRUMENT = "cnn", "mlp", "instrument"
+GENERATIVE, SEGMENTATION = "generative", "segmentation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

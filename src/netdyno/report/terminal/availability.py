@@ -7,7 +7,7 @@ from rich.text import Text
 
 from netdyno.report.names import short_names
 from netdyno.report.terminal.footnotes import Footnotes
-from netdyno.report.terminal.tables import new_table
+from netdyno.report.terminal.tables import matrix_tables
 from netdyno.report.vocabulary import wording_of
 from netdyno.results.cell import Cell
 from netdyno.results.result import Result
@@ -16,7 +16,7 @@ from netdyno.results.result import Result
 def availability(
     cells: Sequence[Cell], results: Sequence[Result], missing: Mapping[str, str]
 ) -> list[RenderableType]:
-    """A table for each dataset with a line for each framework: the figure of its best execution; then the reasons."""
+    """Tables for each dataset with a line for each framework: the figure of its best execution; then the reasons."""
     notes = Footnotes()
     frameworks = sorted({cell.framework for cell in cells})
     parts: list[RenderableType] = []
@@ -24,11 +24,12 @@ def availability(
         networks = list(dict.fromkeys(cell.network for cell in cells if cell.dataset == dataset))
         names = short_names(set(networks))
         columns = [names[network] for network in networks]
-        table = new_table(f"{dataset}{_unit(results)}", *columns, right=columns)
+        rows = {}
         for framework in frameworks:
             chosen = [[r for r in results if _is(r.cell, framework, network, dataset)] for network in networks]
-            table.add_row(framework, *(_best(found, missing.get(framework, ""), notes) for found in chosen))
-        parts += ["", table]
+            rows[framework] = [_best(found, missing.get(framework, ""), notes) for found in chosen]
+        for table in matrix_tables(f"{dataset}{_unit(results)}", columns, rows):
+            parts += ["", table]
     lines = notes.lines()
     return [*parts, "", lines] if lines else parts
 

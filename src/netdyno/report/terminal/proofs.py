@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from netdyno.report.terminal.footnotes import Footnotes
-from netdyno.report.terminal.tables import new_table
+from netdyno.report.terminal.tables import matrix_tables, new_table
 from netdyno.results.proof import EXACTLY, Proof
 
 KINDS = ("outputs", "gradients", "parameters")
@@ -49,7 +49,7 @@ def tensors_table(proof: Proof) -> Table:
 
 
 def proof_matrix(proofs: Sequence[Proof], missing: Mapping[str, str]) -> list[RenderableType]:
-    """The largest relative gradient error of every framework on every network, in float64 and as measured, a table
+    """The largest relative gradient error of every framework on every network, in float64 and as measured, tables
     for each dataset; where there is none, the number of its reason below."""
     notes = Footnotes()
     frameworks = sorted({proof.framework for proof in proofs} | missing.keys())
@@ -58,13 +58,15 @@ def proof_matrix(proofs: Sequence[Proof], missing: Mapping[str, str]) -> list[Re
     for dataset in dict.fromkeys(proof.dataset for proof in proofs):
         here = {(p.framework, p.network, p.precision): p for p in proofs if p.dataset == dataset}
         networks = list(dict.fromkeys(network for _, network, _ in here))
-        table = new_table(dataset, *networks, right=networks)
-        for framework in frameworks:
-            why = missing.get(framework, "")
-            table.add_row(
-                framework, *(_cell([here.get((framework, n, p)) for p in precisions], why, notes) for n in networks)
-            )
-        parts += [table, ""]
+        rows = {
+            framework: [
+                _cell([here.get((framework, network, p)) for p in precisions], missing.get(framework, ""), notes)
+                for network in networks
+            ]
+            for framework in frameworks
+        }
+        for table in matrix_tables(dataset, networks, rows):
+            parts += [table, ""]
     words = f"Gradients are off by at most this much of their size, in {' and '.join(precisions)}."
     return [*parts, Text(words), notes.lines()]
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -28,6 +29,7 @@ SHORT = {
     "cudagraph": "graph",
     "compiled-cudagraph": "compiled+graph",
 }
+LINE, GAP = 100, 2  # columns of a line; between two columns of a table
 FEW, WIDE = 5, 0.1  # runs; of a value from one end of its interval to the other
 INTERVAL, SHARE = "95 %", "MFU"  # MFU: the model's FLOP/s over the nominal peak of the device at that precision
 
@@ -49,6 +51,22 @@ def new_table(*columns: str, right: Sequence[str] = ()) -> Table:
         is_whole = column in (*right, "framework")
         table.add_column(Text(one_line(column)), justify=justify, overflow="fold", no_wrap=is_whole)
     return table
+
+
+def matrix_tables(corner: str, columns: Sequence[str], rows: Mapping[str, Sequence[Text]]) -> list[Table]:
+    """A line for each row under `corner`, with as many columns beside as fit; the others in further tables."""
+    widths = [
+        max(cell_len(one_line(column)), *(row[place].cell_len for row in rows.values()))
+        for place, column in enumerate(columns)
+    ]
+    tables = []
+    for places in _fitting(widths, LINE - max(map(cell_len, (corner, *rows)))):
+        heads = [columns[place] for place in places]
+        table = new_table(corner, *heads, right=heads)
+        for name, row in rows.items():
+            table.add_row(name, *(row[place] for place in places))
+        tables.append(table)
+    return tables
 
 
 def results_tables(results: Sequence[Result]) -> list[RenderableType]:
@@ -114,6 +132,19 @@ class Columns:
         return texts + [
             words.brief(found.value if (found := figures.get(words.name)) else None) for words in self.others
         ]
+
+
+def _fitting(widths: Sequence[int], room: int) -> list[list[int]]:
+    """The places of columns in groups, each as wide as there is room."""
+    groups: list[list[int]] = []
+    left = 0
+    for place, width in enumerate(widths):
+        left -= width + GAP
+        if left < 0:
+            groups.append([])
+            left = room - width - GAP
+        groups[-1].append(place)
+    return groups
 
 
 def _plain(cell: RenderableType | None) -> RenderableType | None:

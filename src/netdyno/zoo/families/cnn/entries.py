@@ -1,12 +1,23 @@
 """Which convolutional networks there are, on which dataset, from where, and what is published about their size."""
 
-from netdyno.zoo.entry import CNN, Entry
+from dataclasses import replace
+
+from netdyno.zoo.entry import CNN, GENERATIVE, SEGMENTATION, Entry
 from netdyno.zoo.families.cnn.alexnet import alexnet, alexnet_cifar10, alexnet_owt
+from netdyno.zoo.families.cnn.all_cnn import all_cnn
+from netdyno.zoo.families.cnn.deconv import deconv
 from netdyno.zoo.families.cnn.googlenet import googlenet, googlenet_bn, googlenet_cifar10
+from netdyno.zoo.families.cnn.inception_v3 import inception_v3
 from netdyno.zoo.families.cnn.lenet import lenet
-from netdyno.zoo.families.cnn.resnet import resnet50, resnet50_cifar10
+from netdyno.zoo.families.cnn.resnet import resnet18, resnet34, resnet50, resnet50_cifar10, resnet152
+from netdyno.zoo.families.cnn.unet import unet
 from netdyno.zoo.families.cnn.vgg import vgg16, vgg16_cifar10
-from netdyno.zoo.items import CIFAR10, IMAGENET, MNIST
+from netdyno.zoo.items import CIFAR10, IMAGENET, MNIST, TILES572
+
+_RESNETS = "He et al. 2015, Deep residual learning; torchvision "
+_ALL_CNN = "Springenberg et al. 2014, Striving for simplicity: the all convolutional net, All-CNN-C, "
+_COUNTED = "counted by hand from the layers"
+_AS_RESNET50 = "batch and learning rate are those of resnet50"
 
 ENTRIES = (
     Entry(
@@ -151,5 +162,109 @@ ENTRIES = (
         learning_rate=0.1,
         proof_items=IMAGENET.of_size(128),
         note="what later libraries call GoogLeNet",
+    ),
+    Entry(
+        network="resnet18",
+        family=CNN,
+        items=IMAGENET,
+        build=resnet18,
+        source=_RESNETS + "resnet18: 11,689,512 parameters, 1.814 GMACs",
+        parameters=11_689_512,
+        macs=1_814_073_344,
+        batch=8,
+        learning_rate=0.1,
+        proof_items=IMAGENET.of_size(64),
+        note=_AS_RESNET50,
+    ),
+    Entry(
+        network="resnet34",
+        family=CNN,
+        items=IMAGENET,
+        build=resnet34,
+        source=_RESNETS + "resnet34: 21,797,672 parameters, 3.664 GMACs",
+        parameters=21_797_672,
+        macs=3_663_761_408,
+        batch=8,
+        learning_rate=0.1,
+        proof_items=IMAGENET.of_size(64),
+        note=_AS_RESNET50,
+    ),
+    Entry(
+        network="resnet152",
+        family=CNN,
+        items=IMAGENET,
+        build=resnet152,
+        source=_RESNETS + "resnet152: 60,192,808 parameters, 11.514 GMACs",
+        parameters=60_192_808,
+        macs=11_513_626_624,
+        batch=8,
+        learning_rate=0.1,
+        proof_items=replace(IMAGENET.of_size(64), classes=100),
+        note=_AS_RESNET50,
+    ),
+    Entry(
+        network="inception-v3",
+        family=CNN,
+        items=IMAGENET.of_size(299),
+        build=inception_v3,
+        source="Szegedy et al. 2015, Rethinking the Inception architecture; torchvision inception_v3 without its "
+        "auxiliary head: 23,834,568 parameters, 5.713 GMACs",
+        parameters=23_834_568,
+        macs=5_713_216_096,
+        batch=8,
+        learning_rate=0.01,
+        proof_items=IMAGENET.of_size(107),
+        note="mean pools do not count padding, as in the authors' code and unlike torchvision; learning rate 0.01: "
+        "at 0.1 the loss of one repeated batch of 8 jumps up and down",
+    ),
+    Entry(
+        network="dcn",
+        family=CNN,
+        items=CIFAR10,
+        build=all_cnn,
+        source=_ALL_CNN + "1.4 M parameters",
+        parameters=1_369_738,
+        macs=270_798_336,
+        batch=128,
+        learning_rate=0.05,
+        note="MACs " + _COUNTED,
+    ),
+    Entry(
+        network="dcn",
+        family=CNN,
+        items=MNIST,
+        build=all_cnn,
+        source=_ALL_CNN + "there of three channels",
+        parameters=1_368_010,
+        macs=205_025_664,
+        batch=128,
+        learning_rate=0.05,
+        note=_COUNTED,
+    ),
+    Entry(
+        network="deconv",
+        family=GENERATIVE,
+        items=MNIST.within(0.0, 1.0),
+        build=deconv,
+        source="a small form of the generator in Dosovitskiy et al. 2015, Learning to generate chairs",
+        parameters=5_689_537,
+        macs=16_598_016,
+        batch=128,
+        learning_rate=0.05,
+        note=_COUNTED,
+    ),
+    Entry(
+        network="unet",
+        family=SEGMENTATION,
+        items=TILES572,
+        build=unet,
+        source="Ronneberger et al. 2015, U-Net: convolutional networks for biomedical image segmentation, figure 1",
+        parameters=31_030_658,
+        macs=150_428_424_448,
+        batch=1,
+        learning_rate=0.001,
+        proof_items=TILES572.of_size(188),
+        proof_options={"width": 0.25},
+        note=_COUNTED,
     ),
 )
