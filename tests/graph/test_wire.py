@@ -84,6 +84,7 @@ def test_the_facts_of_the_ops_that_are_used_travel_with_them() -> None:
         "blocks_gradient": False,
         "random": False,
         "loss": False,
+        "composite": False,
     }
     assert facts["convolution"]["weights"] == ["weight", "bias"]
     assert facts["softmax_cross_entropy"]["loss"]
