@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from netdyno.frameworks.fused import fused_ops
+from netdyno.graph.lower import lowered
+from netdyno.graph.wire import from_wire, to_wire
 from netdyno.results.proof import Proof
 from netdyno_worker.program import needs, read_program
 from tests.parity.conftest import CASES, candidate_for, frameworks
@@ -47,7 +50,7 @@ def test_an_adapter_computes_what_the_reference_computes(prover, cases, spec, ex
     proof = _proofs(prover, cases, spec, execution, precision)[case]
     if proof.reason:
         assert proof.reason.startswith("unsupported"), proof.reason
-        program = read_program(CASES[case])
+        program = read_program(to_wire(lowered(from_wire(CASES[case]), fused_ops(spec))))
         wanted = {need for node in program.nodes for need in needs(program, node)}
         lacks_float64 = precision == "float64" and "has no float64 kernel" in proof.reason
         assert lacks_float64 or wanted & _unsupported_ops(spec.adapter), proof.reason
