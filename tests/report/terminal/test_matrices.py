@@ -61,8 +61,12 @@ def test_the_ten_worst_tensors_are_shown_with_their_share_of_the_limit():
     assert "no number" in table
 
 
-def test_a_network_that_amplifies_rounding_says_what_that_hides():
-    (remark,) = proof_remarks([_proof("a", entries()[0], resolution={"outputs": 1e-5, "gradients": 0.3})])
+def test_a_network_that_amplifies_rounding_says_once_what_that_hides():
+    first, second = (
+        _proof(name, entries()[0], resolution={"outputs": 1e-5, "gradients": seen})
+        for name, seen in (("a", 0.3), ("b", 0.25))
+    )
+    (remark,) = proof_remarks([first, second])
     assert "rounding hides errors of its gradients up to 30%" in remark.plain
     assert proof_remarks([_proof("a", entries()[0], resolution={"gradients": 0.03})]) == []
 

@@ -31,10 +31,20 @@ def proof_remarks(proofs: Sequence[Proof]) -> list[Text]:
             found.append(Text(f"{who}: {proof.reason}"))
         elif not proof.passed:
             found.append(Text(f"{who} is NOT EQUAL: {proof.difference()}.", style="red"))
-        elif proof.is_poor():
-            hidden = max((proof.resolution or {}).items(), key=lambda item: item[1])
-            found.append(Text(f"{who}: rounding hides errors of its {hidden[0]} up to {hidden[1]:.0%}."))
-    return found
+    return found + _hidden([proof for proof in proofs if proof.is_poor()])
+
+
+def _hidden(proofs: Sequence[Proof]) -> list[Text]:
+    """What rounding hides, once for all frameworks: it is a property of the network."""
+    worst: dict[tuple[str, str], tuple[float, str]] = {}
+    for proof in proofs:
+        key = (proof.case(), proof.precision)
+        for kind, size in (proof.resolution or {}).items():
+            worst[key] = max(worst.get(key, (0.0, "")), (size, kind))
+    return [
+        Text(f"{case} in {precision}: rounding hides errors of its {kind} up to {size:.0%}.")
+        for (case, precision), (size, kind) in worst.items()
+    ]
 
 
 def tensors_table(proof: Proof) -> Table:
