@@ -64,7 +64,7 @@ def train_figures(facts: RunFacts, logs: Sequence[EventLog], readings: Mapping[s
     joules, memory = energy_reading(cell.device), f"{'host' if cell.device == 'cpu' else 'device'}_peak_bytes"
     return figures.by_name(
         [
-            figures.throughput(logs, cell.batch, item),
+            figures.throughput(logs, cell.batch * facts.units, item),
             figures.find_figure("step", "s", LESS, step_s),
             figures.find_figure("first_step", "s", LESS, figures.first_step_s(logs)),
             figures.find_figure("memory", "bytes", LESS, figures.memory_bytes(logs, cell.device), memory),
@@ -181,7 +181,7 @@ def _readings(facts: RunFacts, finished: Finished, outcome: str) -> Readings:
     """What was read of a measured run; of one out of memory, how much it asked for."""
     if outcome == MEASURED:
         trace = read_trace(finished.folder / TRACE)
-        window = timed_window(finished.log, facts.cell.batch * facts.ranks, facts.launched, facts.idle_w)
+        window = timed_window(finished.log, facts.items_per_step(), facts.launched, facts.idle_w)
         return read_run(finished.log, trace, window, facts.cell, figures.plural(facts.item))
     asked = asked_bytes(finished.verdict.said or finished.verdict.reason) if outcome == OUT_OF_MEMORY else None
     return Readings(values={"asked_bytes": float(asked)} if asked else {})

@@ -44,11 +44,16 @@ class RunFacts:
     launched: float = 0.0  # on the monotonic clock
     idle_w: float | None = None  # the lowest power that runs just before this one have seen
     item: str = "image"
+    units: int = 1  # items in one row of a batch
     ranks: int = 1
     environment: Mapping[str, object] = field(default_factory=dict)
     cost: Mapping[str, int] = field(default_factory=dict)
     basis: Mapping[str, str | int | float] = field(default_factory=dict)  # what all runs of the series share
     choice: Mapping[str, object] = field(default_factory=dict)  # of an execution, where the fastest was wanted
+
+    def items_per_step(self) -> int:
+        """Of all ranks together."""
+        return self.cell.batch * self.units * self.ranks
 
 
 class Workload(Protocol):

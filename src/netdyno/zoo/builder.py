@@ -23,10 +23,16 @@ class Net(ValueOps):
         """An input of one vector per item, as long as the dataset's if not said."""
         return self._items(name, "plain", None if features is None else (features,), 1)
 
-    def tokens(self, count: int, *, name: str = "tokens") -> Value:
-        """An input of so many integers per item, each a class: the words of a text."""
-        draw = Draw(kind="integers", high=float(self.classes))
+    def tokens(self, count: int, words: int | None = None, *, name: str = "tokens") -> Value:
+        """An input of so many integers per item, each one of `words`: as many as the dataset has classes if not said."""
+        draw = Draw(kind="integers", high=float(self.classes if words is None else words))
         return self.input(name, (self.batch, count), draw, kind="sequence")
+
+    def text(self, steps: int, words: int) -> tuple[Value, Value]:
+        """A text of `steps` + 1 tokens per item: the tokens before each, and the ones to be said, in one vector."""
+        tokens = self.tokens(steps + 1, words)
+        said = self.reshape(self.slice(tokens, 1, 1, steps + 1, name="next"), (-1,), name="said")
+        return self.slice(tokens, 1, 0, steps, name="read"), said
 
     def convolution(
         self,

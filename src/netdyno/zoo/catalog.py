@@ -7,7 +7,7 @@ from netdyno.graph.check import check_programme
 from netdyno.graph.model import Programme
 from netdyno.zoo.builder import Net, Value
 from netdyno.zoo.entry import Entry, Recipe
-from netdyno.zoo.families import instrument, mlp
+from netdyno.zoo.families import energy, generative, instrument, mlp, recurrent, shallow, transformer, tree
 from netdyno.zoo.families.cnn import entries as cnn
 from netdyno.zoo.items import IMAGE, VECTOR
 from netdyno.zoo.options import Option, checked_options, takes_items
@@ -68,4 +68,14 @@ def _items_input(net: Net, entry: Entry) -> Value:
     raise NetdynoError(f"network '{entry.network}': expected a dataset with items, received '{entry.dataset}'.")
 
 
-_ENTRIES = (*cnn.ENTRIES, *mlp.ENTRIES, *instrument.ENTRIES)
+_ENTRIES = (
+    *cnn.ENTRIES,
+    *transformer.ENTRIES,
+    *recurrent.ENTRIES,
+    *tree.ENTRIES,
+    *generative.ENTRIES,
+    *shallow.ENTRIES,
+    *energy.ENTRIES,
+    *mlp.ENTRIES,
+    *instrument.ENTRIES,
+)

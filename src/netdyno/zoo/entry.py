@@ -13,6 +13,7 @@ Recipe = Callable[..., Value]
 # A verification of the whole zoo proves the convolutional networks; the others are proved when asked for.
 CNN, MLP, INSTRUMENT = "cnn", "mlp", "instrument"
 GENERATIVE, SEGMENTATION = "generative", "segmentation"
+SHALLOW, RECURRENT, TREE, TRANSFORMER = "shallow", "recurrent", "tree", "transformer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,7 @@ class Entry:
     proof_items: Items | None = None
     proof_options: Mapping[str, Option] = field(default_factory=dict)
     defaults: Mapping[str, Option] = field(default_factory=dict)  # of options, in place of the recipe's
+    units: str = ""  # the option that says how many items a row has: the tokens of a text; one if not said
     steps: int = 300
     note: str = ""
 
@@ -48,6 +50,10 @@ class Entry:
     def item(self) -> str:
         """What one row of a batch is, in the singular."""
         return self.items.item
+
+    def units_per_row(self, options: Mapping[str, Option]) -> int:
+        """How many items one row of a batch is, with these options in place of defaults."""
+        return int({**self.options, **options}[self.units]) if self.units else 1
 
     @property
     def options(self) -> dict[str, Option]:

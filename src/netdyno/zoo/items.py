@@ -49,6 +49,7 @@ def _vectors(features: int, classes: int) -> Items:
 MNIST = _images("mnist", (1, 28, 28), 10, 60_000)
 CIFAR10 = _images("cifar10", (3, 32, 32), 10, 50_000)
 IMAGENET = _images("imagenet", (3, 224, 224), 1000, 1_281_167)
+FACES64 = _images("faces64", (3, 64, 64), 1, 0)
 TILES572 = _images("tiles572", (1, 572, 572), 2, 0)  # of microscope images, with a class for each pixel
 VECTORS512 = _vectors(512, 1000)
 VECTORS26752 = _vectors(26752, 26752)
@@ -61,7 +62,7 @@ NONE = Items(name="none", item="sample", kind="", shape=(), classes=0, count=0)
 
 def all_items() -> tuple[Items, ...]:
     """Images, then vectors, each from the smallest to the largest, then text, trees and none."""
-    return (MNIST, CIFAR10, IMAGENET, TILES572, VECTORS512, VECTORS26752, TEXT, TREES, NONE)
+    return (MNIST, CIFAR10, FACES64, IMAGENET, TILES572, VECTORS512, VECTORS26752, TEXT, TREES, NONE)
 
 
 def find_items(name: str) -> Items:
