@@ -4,7 +4,15 @@ import keras
 from keras import ops
 
 from netdyno_worker.adapters.keras import weights
-from netdyno_worker.adapters.keras.ops import RULES, Site, flatten_as_it_lies, same_padding, subsampled
+from netdyno_worker.adapters.keras.ops import (
+    RULES,
+    flatten_as_it_lies,
+    same_padding,
+    subsampled,
+    transposed_padding,
+    without_padding,
+)
+from netdyno_worker.adapters.keras.site import Site
 from netdyno_worker.adapters.keras.uses import Uses
 from netdyno_worker.adapters.kit.statistics import values_per_channel
 from netdyno_worker.adapters.kit.windows import axes_of, needs_subsampling
@@ -86,10 +94,10 @@ class Network(object):
         return found
 
     def _add(self, node):
-        owned, facts = self._uses.owns_weights(node), self._program.facts[node.op]
-        if facts.state and not owned:
+        owned, facts = self._is_layer(node), self._program.facts[node.op]
+        if facts.state and not owned and not self._uses.owns_state(node):
             raise Unsupported("a layer of Keras owns its state, that of '%s' is used elsewhere" % node.name)
-        kept = self._uses.kept(node) if owned else ()
+        kept = self._uses.kept(node) if owned else self._uses.state(node)
         names = [name for name in node.inputs if name not in kept] or [next(iter(self._inputs))]
         shape, kind = self._shapes.get(names[0]), self._kinds.get(names[0])  # an anchor has neither
         inputs = [self._value(name) for name in names]
@@ -101,7 +109,15 @@ class Network(object):
         site = Site(node, inputs, shape, kind, axes, self._layout, seed)
         if self._needs_subsampling(site):
             site = subsampled(site)
-        self._values[node.name] = self._weighted(site) if owned else self._weightless(site)
+        if facts.state and not owned:
+            self._values[node.name] = self._normalised(site)
+        else:
+            self._values[node.name] = self._weighted(site) if owned else self._weightless(site)
+
+    def _is_layer(self, node):
+        """Whether a Keras layer computes the node: one owns its weights, and can do it at all."""
+        grouped = node.op == "transposed_convolution" and node.attributes["groups"] > 1
+        return self._uses.owns_weights(node) and not grouped
 
     def _needs_subsampling(self, site):
         if site.node.op != "convolution" or self._job.device != "cpu":
@@ -138,18 +154,32 @@ class Network(object):
         padding = "valid"
         if site.node.op == "convolution":
             x, padding = self._padded(site)
+        elif site.node.op == "transposed_convolution":
+            padding = transposed_padding(site.node, self._shapes[site.node.inputs[1]])
+        value = self._layer_of(site, x, padding)(x)
+        cut = site.node.op == "transposed_convolution" and padding == "valid"
+        return without_padding(site, value) if cut else value
+
+    def _layer_of(self, site, x, padding):
+        """The layer that has the weights of a node; a new one is made for values like `x`."""
         key = tuple(self._uses.kept(site.node))
         if key in self._layers:
-            return self._layers[key](x)
+            return self._layers[key]
         activation = self._uses.activation_after(site.node)
         if activation is not None:
             self._activated.add(activation.name)
-        makers = {"convolution": self._convolution, "linear": self._linear, "batch_norm": self._batch_norm}
+        makers = {
+            "convolution": self._convolution,
+            "transposed_convolution": self._transposed_convolution,
+            "linear": self._linear,
+            "batch_norm": self._batch_norm,
+            "gather": self._embedding,
+        }
         layer = makers[site.node.op](site, activation and activation.op, padding)
         self._layers[key] = layer
-        value = layer(x)
+        layer.build(x.shape)
         self._keep(site, layer)
-        return value
+        return layer
 
     def _padded(self, site):
         """The image and the padding that Keras knows by name; any other is added before the layer."""
@@ -174,30 +204,64 @@ class Network(object):
             kernel_initializer="zeros",
         )
 
+    def _transposed_convolution(self, site, activation, padding):
+        _, channels, height, width = self._shapes[site.node.inputs[1]]
+        return keras.layers.Conv2DTranspose(
+            channels,
+            (height, width),
+            strides=site.node.attributes["strides"],
+            padding=padding,
+            data_format=self._layout.data_format,
+            activation=activation,
+            use_bias=len(site.node.inputs) > 2,
+            kernel_initializer="zeros",
+        )
+
+    def _embedding(self, site, activation, padding):
+        rows, features = self._shapes[site.node.inputs[0]]
+        return keras.layers.Embedding(rows, features, embeddings_initializer="zeros")
+
     def _linear(self, site, activation, padding):
         features = self._shapes[site.node.inputs[1]][0]
         with_bias = len(site.node.inputs) > 2
         return keras.layers.Dense(features, activation=activation, use_bias=with_bias, kernel_initializer="zeros")
 
-    def _batch_norm(self, site, activation, padding):
+    def _batch_norm(self, site, activation, padding, **options):
         return keras.layers.BatchNormalization(
             axis=self._layout.channel_axis if site.kind == "image" else 1 - len(site.shape),
             momentum=1.0 - site.node.attributes["momentum"],
             epsilon=site.node.attributes["epsilon"],
+            **options
         )
+
+    def _normalised(self, site):
+        """A batch norm whose scale and shift other nodes use too: its layer owns its state alone."""
+        x, scale, shift = site.inputs
+        layer = self._batch_norm(site, None, "", center=False, scale=False)
+        value = layer(x)
+        self._keep_state(self._uses.state(site.node), layer, site)
+        shape = self._layout.shape((1, -1, 1, 1), "image") if site.kind == "image" else (1, -1)
+        scale, shift = (ops.reshape(vector, shape) for vector in (scale, shift))
+        return ops.add(ops.multiply(value, scale), shift)
 
     def _keep(self, site, layer):
         """Record where the layer's parameters are."""
         names = self._uses.kept(site.node)
         if site.node.op == "batch_norm":
-            slots = [weights.plain(v) for v in (layer.gamma, layer.beta, layer.moving_mean)]
-            slots.append(weights.biased_variance(layer.moving_variance, values_per_channel(site.shape)))
+            slots = [weights.plain(v) for v in (layer.gamma, layer.beta)]
+            self._keep_state(names[2:], layer, site)
+        elif site.node.op == "gather":
+            slots = [weights.plain(layer.embeddings)]
         else:
             rows = self._rows.get(names[0])
             is_kernel = self._kinds[names[0]] == "kernel"
             slots = [weights.kernel(layer.kernel) if is_kernel else weights.matrix(layer.kernel, rows)]
             slots += [weights.plain(layer.bias)] * (len(names) > 1)
         self.slots.update(zip(names, slots))
+
+    def _keep_state(self, names, layer, site):
+        variance = weights.biased_variance(layer.moving_variance, values_per_channel(site.shape))
+        self.slots.update(zip(names, [weights.plain(layer.moving_mean), variance]))
 
     def _keep_unused(self):
         """Parameters that no node uses are kept too."""

@@ -1,50 +1,13 @@
 """What each op without weights is in Keras: its own layers, keras.ops where it has none."""
 
-from collections import namedtuple
-
 import keras
 import numpy as np
 from keras import ops
 
+from netdyno_worker.adapters.keras.arrays import ARRAYS
+from netdyno_worker.adapters.keras.site import wide
 from netdyno_worker.adapters.kit.powers import negative_power
 from netdyno_worker.adapters.kit.windows import inside_shares, same_sides
-
-# A node, its inputs as Keras tensors, the graph's shape and kind of the first of them, the axes of its windows if it
-# has any, the layout, a seed if it draws.
-Site = namedtuple("Site", "node inputs shape kind axes layout seed")
-
-
-class Layout(namedtuple("Layout", "channels_last")):
-    """The order of the axes of images in memory."""
-
-    @property
-    def data_format(self):
-        return "channels_last" if self.channels_last else "channels_first"
-
-    @property
-    def channel_axis(self):
-        return -1 if self.channels_last else 1
-
-    def reorders(self, kind):
-        """Whether values of that kind have other axes in memory than in the graph."""
-        return self.channels_last and kind == "image"
-
-    def shape(self, shape, kind):
-        """The shape in memory of a value with that shape and kind in the graph."""
-        return (shape[0], shape[2], shape[3], shape[1]) if self.reorders(kind) else tuple(shape)
-
-    def alike(self, x, have, want):
-        """`x` of kind `have` with its axes as those of kind `want`."""
-        if self.reorders(have) == self.reorders(want):
-            return x
-        return keras.layers.Permute((2, 3, 1) if self.reorders(want) else (3, 1, 2))(x)
-
-    def padded(self, x, padding, value=0.0):
-        """`x` with (top, bottom, left, right) more rows and columns."""
-        top, bottom, left, right = padding
-        widths = [(0, 0), (0, 0), (top, bottom), (left, right)]
-        return ops.pad(x, self.shape(widths, "image"), "constant", constant_values=value)
-
 
 def same_padding(axes):
     """(top, bottom, left, right) that Keras's padding "same" means."""
@@ -176,36 +139,33 @@ def _dropout(site):
     return keras.layers.Dropout(rate)(site.inputs[0]) if rate else site.inputs[0]
 
 
-def _concat(site):
-    axis = site.layout.channel_axis if site.kind == "image" else 1
-    return keras.layers.Concatenate(axis=axis)(site.inputs) if len(site.inputs) > 1 else site.inputs[0]
+def _merged(layer, function):
+    """By a layer, which takes no scalars and no shapes that differ."""
 
+    def rule(site):
+        a, b = site.inputs
+        return layer()(site.inputs) if site.shape and tuple(a.shape) == tuple(b.shape) else function(a, b)
 
-def _add(site):
-    return keras.layers.Add()(site.inputs) if site.shape else ops.add(*site.inputs)
-
-
-def _multiply(site):
-    return keras.layers.Multiply()(site.inputs) if site.shape else ops.multiply(*site.inputs)
+    return rule
 
 
 def _cross_entropy(site):
     logits, labels = site.inputs
-    return ops.mean(ops.sparse_categorical_crossentropy(labels, _wide(logits), from_logits=True))
+    return ops.mean(ops.sparse_categorical_crossentropy(labels, wide(logits), from_logits=True))
 
 
 def _squared_error(site):
     x, target = site.inputs
-    return ops.mean(ops.square(_wide(x) - _wide(target)))
+    return ops.mean(ops.square(wide(x) - wide(target)))
 
 
 def _binary_cross_entropy(site):
-    logits, target = (_wide(value) for value in site.inputs)
+    logits, target = (wide(value) for value in site.inputs)
     return ops.mean(ops.softplus(logits) - logits * target)
 
 
 def _gaussian_kl(site):
-    mean, log_variance = (_wide(value) for value in site.inputs)
+    mean, log_variance = (wide(value) for value in site.inputs)
     terms = 1.0 + log_variance - ops.square(mean) - ops.exp(log_variance)
     return ops.sum(terms) * (-0.5 / site.shape[0])
 
@@ -222,19 +182,62 @@ def _convolution(site):
     x = layout.padded(site.inputs[0], attributes["padding"])
     weight = ops.transpose(site.inputs[1], (2, 3, 1, 0))
     y = ops.conv(x, weight, attributes["strides"], "valid", layout.data_format)
+    return _biased(site, y)
+
+
+def transposed_padding(node, weight_shape):
+    """What Keras calls the padding of a transposed convolution: "same", or "valid" where the rest is cut off."""
+    kernel, strides = weight_shape[2:], node.attributes["strides"]
+    wanted = [side for size, stride in zip(kernel, strides) for side in [(size - stride) / 2.0] * 2]
+    return "same" if list(node.attributes["padding"]) == wanted else "valid"
+
+
+def without_padding(site, whole):
+    """The part of a transposed convolution without padding that the graph's padding leaves."""
+    (top, _, left, _), (height, width) = site.node.attributes["padding"], site.node.shape[2:]
+    rows, columns = slice(top, top + height), slice(left, left + width)
+    return whole[:, rows, columns] if site.layout.channels_last else whole[:, :, rows, columns]
+
+
+class TransposedConvolution(keras.layers.Layer):
+    """Of weights that no layer owns, or in groups, which Keras has not. A layer, because ops.conv_transpose on symbolic
+    values takes its arguments in the wrong order."""
+
+    def __init__(self, node, padding, layout, **options):
+        super(TransposedConvolution, self).__init__(**options)
+        self.strides, self.groups = node.attributes["strides"], node.attributes["groups"]
+        self.padding, self.layout = padding, layout
+
+    def call(self, x, weight):
+        axis = self.layout.axis(1, "image")
+        kernel = ops.transpose(weight, (2, 3, 1, 0))
+        if self.groups == 1:
+            return self._spread(x, kernel)
+        pairs = zip(ops.split(x, self.groups, axis), ops.split(kernel, self.groups, 3))
+        return ops.concatenate([self._spread(part, own) for part, own in pairs], axis)
+
+    def _spread(self, x, kernel):
+        data_format = self.layout.data_format
+        return ops.conv_transpose(x, kernel, self.strides, self.padding, data_format=data_format)
+
+
+def _transposed_convolution(site):
+    x, weight = site.inputs[:2]
+    padding = transposed_padding(site.node, weight.shape)
+    y = TransposedConvolution(site.node, padding, site.layout, dtype=keras.config.floatx())(x, weight)
+    return _biased(site, y if padding == "same" else without_padding(site, y))
+
+
+def _biased(site, y):
     if len(site.inputs) < 3:
         return y
-    return ops.add(y, ops.reshape(site.inputs[2], layout.shape((1, -1, 1, 1), "image")))
-
-
-def _wide(value):
-    """Losses are in the type of the weights, whatever the layers before them compute in."""
-    kept = keras.config.floatx()
-    return value if keras.backend.standardize_dtype(value.dtype) == kept else ops.cast(value, kept)
+    return ops.add(y, ops.reshape(site.inputs[2], site.layout.shape((1, -1, 1, 1), "image")))
 
 
 RULES = {
+    **ARRAYS,
     "convolution": _convolution,
+    "transposed_convolution": _transposed_convolution,
     "linear": _linear,
     "max_pool": _max_pool,
     "mean_pool": _mean_pool,
@@ -245,11 +248,10 @@ RULES = {
     "sigmoid": lambda site: keras.layers.Activation("sigmoid")(site.inputs[0]),
     "dropout": _dropout,
     "flatten": _flatten,
-    "add": _add,
-    "multiply": _multiply,
+    "add": _merged(keras.layers.Add, ops.add),
+    "multiply": _merged(keras.layers.Multiply, ops.multiply),
     "scale": lambda site: ops.multiply(site.inputs[0], site.node.attributes["factor"]),
     "power": lambda site: ops.power(site.inputs[0], site.node.attributes["exponent"]),
-    "concat": _concat,
     "softmax_cross_entropy": _cross_entropy,
     "mean_squared_error": _squared_error,
     "binary_cross_entropy": _binary_cross_entropy,

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 
 from netdyno_worker.adapters.keras.network import ANCHOR, Network
-from netdyno_worker.adapters.keras.ops import Layout
+from netdyno_worker.adapters.keras.site import Layout
 from netdyno_worker.adapters.keras.optimizers import make_optimizer
 from netdyno_worker.adapters.keras.training import LossModel, Seen, TargetModel
 from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE
@@ -173,27 +173,4 @@ def _copied(array):
     return np.array(array, dtype=keras.config.floatx(), order="C")
 
 
-UNSUPPORTED = {
-    "transposed_convolution": "no translation to Keras is written yet",
-    "matmul": "no translation to Keras is written yet",
-    "reshape": "no translation to Keras is written yet",
-    "transpose": "no translation to Keras is written yet",
-    "slice": "no translation to Keras is written yet",
-    "concat/axis": "no translation to Keras is written yet",
-    "reduce_sum": "no translation to Keras is written yet",
-    "reduce_mean": "no translation to Keras is written yet",
-    "reduce_max": "no translation to Keras is written yet",
-    "add/broadcast": "no translation to Keras is written yet",
-    "multiply/broadcast": "no translation to Keras is written yet",
-    "subtract": "no translation to Keras is written yet",
-    "divide": "no translation to Keras is written yet",
-    "exp": "no translation to Keras is written yet",
-    "log": "no translation to Keras is written yet",
-    "rsqrt": "no translation to Keras is written yet",
-    "erf": "no translation to Keras is written yet",
-    "softmax": "no translation to Keras is written yet",
-    "softplus": "no translation to Keras is written yet",
-    "clamp": "no translation to Keras is written yet",
-    "gather": "no translation to Keras is written yet",
-    "one_hot": "no translation to Keras is written yet",
-}
+UNSUPPORTED = {}

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from netdyno_worker.program import layer_places
+from netdyno_worker.program import inputs_by_role, layer_places
 
 ACTIVATIONS = ("relu", "tanh", "sigmoid")  # that a Keras layer takes by name
 
@@ -31,6 +31,14 @@ class Uses(object):
         users = [use for name in own for use in self._users[name]]
         return all(place in places and self._alike(user, node) for user, place in users)
 
+    def state(self, node):
+        """The inputs of a node that steps change without learning them."""
+        return [name for role, name in inputs_by_role(self._program, node) if role in self._facts(node).state]
+
+    def owns_state(self, node):
+        """Whether only this node uses its state."""
+        return all(len(self._users[name]) == 1 for name in self.state(node))
+
     def is_shared(self, node):
         """Whether other nodes use the same weights."""
         return len(self._users[self.kept(node)[0]]) > 1
@@ -53,13 +61,16 @@ class Uses(object):
             if name in self._wanted:
                 return None
             for user, place in self._users[name]:
-                if self._program.facts[user.op].elementwise and len(user.inputs) == 1:
+                if self._facts(user).elementwise and len(user.inputs) == 1:
                     waiting.append(user.name)
                 elif user.op == "linear" and place == 0 and self.owns_weights(user) and not self.is_shared(user):
                     weights.append(user.inputs[1])
                 else:
                     return None
         return weights
+
+    def _facts(self, node):
+        return self._program.facts[node.op]
 
     def _alike(self, one, other):
         same = one.op == other.op and one.attributes == other.attributes

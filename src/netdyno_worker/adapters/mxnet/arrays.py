@@ -1,5 +1,7 @@
 """Which MXNet symbol computes each op along axes, on pairs of values and by lookup."""
 
+from math import pi
+
 import mxnet as mx
 
 OLD = "count_include_pad" not in (mx.sym.Pooling.__doc__ or "")  # before 1.3
@@ -64,8 +66,45 @@ def _reduced(function):
     return rule
 
 
+def _reduce_max(site):
+    """By its place, and not by MXNet's own: that gives each of several equal maxima the whole gradient."""
+    x, axes = site.inputs[0], site.node.attributes["axes"]
+    there = mx.sym.broadcast_equal(x, mx.sym.max(x, axis=axes, keepdims=True))
+    share = mx.sym.BlockGrad(mx.sym.broadcast_div(there, mx.sym.sum(there, axis=axes, keepdims=True)))
+    return mx.sym.sum(x * share, axis=axes, keepdims=site.node.attributes["keep"])
+
+
+def concat_along(site):
+    """Along another axis than that of channels; counted from the end, which keeps it from MKL-DNN."""
+    parts = [in_plain_order(x) if len(site.node.shape) == 4 else x for x in site.inputs]
+    return mx.sym.Concat(*parts, dim=site.node.attributes["axis"] - len(site.node.shape), name=site.node.name)
+
+
+def softplus(x):
+    """log(1 + exp x). MKL-DNN's of 1.2 is wrong where x is large."""
+    if not OLD:
+        return mx.sym.Activation(x, act_type="softrelu")
+    size = mx.sym.abs(x)
+    return (x + size) * 0.5 + mx.sym.log1p(mx.sym.exp(-size))
+
+
+def _erf(site):
+    """The gradient of MXNet's own has a factor of float32, which shows in float64."""
+    x = site.inputs[0]
+    value = mx.sym.erf(x)
+    if not site.wide:
+        return value
+    slope = mx.sym.BlockGrad(mx.sym.exp(-mx.sym.square(x)) * (2.0 / pi**0.5))
+    return mx.sym.BlockGrad(value) + (x * slope - mx.sym.BlockGrad(x * slope))
+
+
+def _one_hot(site):
+    kind = "float64" if site.wide else "float32"
+    return mx.sym.one_hot(site.inputs[0], depth=site.node.attributes["classes"], dtype=kind)
+
+
 def _broadcast(plain, repeating):
-    """Of two symbols; without repeating where both have one shape."""
+    """Of two symbols; without repeating where both have one shape. A scalar is an array of one element."""
 
     def rule(site):
         a, b = (site.shapes[name] for name in site.node.inputs)
@@ -87,6 +126,11 @@ def _gather(site):
 
 
 ARRAYS = {
+    "reduce_max": _reduce_max,
+    "one_hot": _one_hot,
+    "erf": _erf,
+    "softplus": lambda site: softplus(site.inputs[0]),
+    "clamp": lambda site: mx.sym.clip(site.inputs[0], site.node.attributes["low"], site.node.attributes["high"]),
     "transposed_convolution": _transposed_convolution,
     "matmul": _matmul,
     "reshape": lambda site: mx.sym.reshape(_plainly(site), shape=site.node.shape),

@@ -6,7 +6,7 @@ import mxnet as mx
 import numpy as np
 
 from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding
-from netdyno_worker.adapters.mxnet.arrays import ARRAYS, OLD, in_plain_order
+from netdyno_worker.adapters.mxnet.arrays import ARRAYS, OLD, concat_along, in_plain_order, softplus
 from netdyno_worker.program import inputs_by_role, shapes
 
 # values: {name of an input, parameter or node: Symbol}; constants: {variable's name: array} that they use besides.
@@ -206,6 +206,8 @@ def _dropout(site):
 
 
 def _concat(site):
+    if "axis" in site.node.attributes:
+        return concat_along(site)
     whole = all(site.shapes[name][1] % _BLOCK == 0 for name in site.node.inputs)
     safe = whole and not (OLD and site.shared.intersection(site.node.inputs))
     axis = 1 if safe else 1 - len(site.node.shape)
@@ -229,7 +231,7 @@ def _squared_error(site):
 
 def _binary_cross_entropy(site):
     logits, target = site.inputs
-    return mx.sym.mean(mx.sym.Activation(logits, act_type="softrelu") - logits * target)
+    return mx.sym.mean(softplus(logits) - logits * target)
 
 
 def _gaussian_kl(site):

@@ -241,14 +241,11 @@ def _context(device):
 
 
 UNSUPPORTED = {
-    "concat/axis": "no translation to MXNet is written yet",
     "add/scalar": "MXNet has no value without axes",
     "subtract/scalar": "MXNet has no value without axes",
     "multiply/scalar": "MXNet has no value without axes",
     "divide/scalar": "MXNet has no value without axes",
-    "reduce_max": "MXNet gives each of several equal maxima the whole gradient",
-    "erf": "no translation to MXNet is written yet",
-    "softplus": "no translation to MXNet is written yet",
-    "clamp": "no translation to MXNet is written yet",
-    "one_hot": "no translation to MXNet is written yet",
+    "erf": "MXNet has an error function since 1.3",
 }
+if hasattr(mx.sym, "erf"):
+    del UNSUPPORTED["erf"]
