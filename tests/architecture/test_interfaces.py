@@ -53,6 +53,7 @@ def test_networks_json_has_its_fields_and_the_published_counts(netdyno):
     known = {entry["network"]: (entry["item"], entry["family"], entry["options"]) for entry in networks}
     assert known["lenet"] == ("image", "cnn", {})
     assert known["fcn5-small"] == ("sample", "mlp", {"hidden": 2048})
+    assert known["gpt2"][:2] == ("token", "transformer")
     counts = {(entry["network"], entry["dataset"]): entry["parameters"] for entry in networks}
     assert counts["lenet", "mnist"] == 61_706
     assert counts["alexnet", "imagenet"] == 60_965_224
@@ -64,7 +65,10 @@ def test_networks_json_has_its_fields_and_the_published_counts(netdyno):
     assert counts["resnet152", "imagenet"] == 60_192_808
     assert counts["inception-v3", "imagenet"] == 23_834_568
     assert counts["unet", "tiles572"] == 31_030_658
-    assert len(counts) == 23
+    assert counts["gpt2", "text"] == 124_439_808
+    assert counts["vit-b16", "imagenet"] == 86_567_656
+    assert counts["vae", "mnist"] == 652_824
+    assert len(counts) == 38
 
 
 def test_results_json_has_its_fields(netdyno):

@@ -32,9 +32,24 @@ PUBLISHED = {  # parameters, then MACs of one image as far as they are published
     ("dcn", "cifar10"): (1_369_738, None),
     ("dcn", "mnist"): (1_369_738 - 2 * 9 * 96, None),  # one channel in place of three
 }
-COUNTED = {  # by hand: nothing is published
+COUNTED = {  # by hand, or parameters as published
     ("deconv", "mnist"): 5_689_537,
     ("unet", "tiles572"): 31_030_658,
+    ("vit-b16", "imagenet"): 86_567_656,
+    ("mlp-mixer-b16", "imagenet"): 59_880_472,
+    ("gpt2", "text"): 124_439_808,
+    ("bert-base", "text"): 109_482_240 + 2 * 768 + 2,
+    ("rnn", "text"): 10_000 * (256 + 257) + 2 * (512 * 256 + 2 * 256),
+    ("lstm", "text"): 10_000 * (256 + 257) + 2 * 4 * (512 * 256 + 2 * 256),
+    ("gru", "text"): 10_000 * (256 + 257) + 2 * 3 * (512 * 256 + 2 * 256),
+    ("recursive", "trees"): 14 * 128 + 4 * 128 + 257 * 256 + 257 * 128 + 10 * 129,
+    ("vae", "mnist"): 652_824,
+    ("gan", "mnist"): (101 + 257) * 256 + 257 * 784 + (785 + 257) * 256 + 257,
+    ("dcgan", "faces64"): 3_576_704 + 2_765_568,
+    ("dcgan", "mnist"): 6272 * 100 + 128 * 1024 + 1024 + 2 * 192 + 1024 + 128 * 1024 + 2 * 128 + 6272,
+    ("ffn", "mnist"): 785 * 512 + 513 * 10,
+    ("autoencoder", "mnist"): 785 * 256 + 257 * 784,
+    ("rbm", "mnist"): 784 * 500 + 784 + 500,
     ("fcn5", "vectors26752"): 2 * 26752 * 2048 + 2 * 2048**2 + 3 * 2048 + 26752,
     ("fcn8", "vectors26752"): 2 * 26752 * 2048 + 5 * 2048**2 + 6 * 2048 + 26752,
     ("fcn5-small", "vectors512"): 512 * 2048 + 2 * 2048**2 + 2048 * 1000 + 3 * 2048 + 1000,
@@ -83,7 +98,7 @@ def test_macs_of_an_image_do_not_depend_on_the_batch(entry: Entry) -> None:
 def test_a_proof_takes_every_layer_and_few_enough_parameters(entry: Entry) -> None:
     full, small = resolve(entry, 2), resolve(reduced(entry), 2)
     assert [node.op for node in small.graph.nodes] == [node.op for node in full.graph.nodes]
-    assert small.graph.shapes()["loss"] == ()
+    assert all(small.graph.shapes()[update.loss] == () for update in small.updates())
     assert totals(small).macs <= totals(full).macs
     assert totals(small).parameters < 60e6
 
@@ -267,7 +282,9 @@ def test_a_wrong_option_is_refused_in_one_line(network: str, options: dict[str, 
         resolve(find_entry(network), 2, options)
 
 
-@every_entry
+@pytest.mark.parametrize(
+    "entry", [*entries(CNN), find_entry("unet")], ids=lambda entry: f"{entry.network}-{entry.dataset}"
+)
 def test_only_convolutions_that_batch_norm_follows_start_wide(entry: Entry) -> None:
     """Without normalisation the wider start makes deep networks diverge on one repeated batch."""
     graph = resolve(entry, 1).graph

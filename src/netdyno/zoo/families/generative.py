@@ -51,7 +51,9 @@ def dcgan(net: Net, images: Value, *, width: float = 1.0) -> Value:
     _, channels, side, _ = images.shape
     levels = _levels(side)
     with net.scope("generator"):
-        made = _generated(net, side >> levels, [round(64 * width) << level for level in range(levels)][::-1], channels)
+        made = _generated(
+            net, side >> levels, [round(64 * width) << level for level in range(levels)][::-1], channels
+        )
     weights = _Weights(net)
 
     def judge(x: Value) -> Value:
@@ -134,7 +136,13 @@ class _Weights:
         return net.node("batch_norm", x, *learnt, *state, epsilon=1e-5, momentum=0.1)
 
     def _parameter(
-        self, name: str, shape: tuple[int, ...], start: float | None = None, *, trainable: bool = True, kind: str = "plain"
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        start: float | None = None,
+        *,
+        trainable: bool = True,
+        kind: str = "plain",
     ) -> Value:
         if name not in self._known:
             initial = uniform_within(SMALL) if start is None else constant(start)
@@ -146,7 +154,9 @@ class _Weights:
 
 _COUNTED = "counted by hand from the layers"
 _GOODFELLOW = "Goodfellow et al. 2014, Generative adversarial nets: fully connected, with relu in place of maxout"
-_RADFORD = "Radford et al. 2015, Unsupervised representation learning with deep convolutional GANs; pytorch/examples dcgan"
+_RADFORD = (
+    "Radford et al. 2015, Unsupervised representation learning with deep convolutional GANs; pytorch/examples dcgan"
+)
 
 ENTRIES = (
     Entry(

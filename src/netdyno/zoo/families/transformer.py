@@ -123,9 +123,7 @@ def _attended(net: Net, x: Value, heads: int, *, causal: bool = False, end: Draw
     return net.reshape(out, (-1, steps, width), kind="sequence")
 
 
-def _two_layers(
-    net: Net, x: Value, inner: int, *, name: str = "mlp", form: str = "erf", end: Draw = SMALL
-) -> Value:
+def _two_layers(net: Net, x: Value, inner: int, *, name: str = "mlp", form: str = "erf", end: Draw = SMALL) -> Value:
     """Two linear layers with a GELU between them, of every row."""
     _, steps, width = x.shape
     bent = net.gelu(_linear(net, net.reshape(x, (-1, width)), inner, name=f"{name}.in"), form=form)
@@ -172,7 +170,7 @@ ENTRIES: tuple[Entry, ...] = (
         batch=64,
         learning_rate=0.001,
         proof_items=IMAGENET.of_size(32),
-        proof_options={"layers": 2, "width": 24, "heads": 3},
+        proof_options={"width": 24, "heads": 3},
         note=_ADAM,
     ),
     Entry(
@@ -186,7 +184,7 @@ ENTRIES: tuple[Entry, ...] = (
         batch=64,
         learning_rate=0.001,
         proof_items=IMAGENET.of_size(32),
-        proof_options={"layers": 2, "width": 24},
+        proof_options={"width": 24},
         note=_ADAM,
     ),
     Entry(
@@ -200,7 +198,7 @@ ENTRIES: tuple[Entry, ...] = (
         batch=8,
         learning_rate=6e-4,
         units="steps",
-        proof_options={"words": 60, "steps": 5, "context": 8, "layers": 2, "width": 24, "heads": 3},
+        proof_options={"words": 60, "steps": 8, "context": 8, "width": 24, "heads": 3},
         note=_ADAM,
     ),
     Entry(
@@ -214,7 +212,7 @@ ENTRIES: tuple[Entry, ...] = (
         batch=32,
         learning_rate=2e-5,
         units="steps",
-        proof_options={"words": 60, "steps": 5, "context": 8, "layers": 2, "width": 24, "heads": 3},
+        proof_options={"words": 60, "steps": 5, "context": 8, "width": 24, "heads": 3},
         note=_ADAM,
     ),
 )

@@ -87,7 +87,7 @@ ENTRIES = (
         batch=64,
         learning_rate=0.001,
         steps=1000,
-        proof_options={"leaves": 4, "hidden": 12},
+        proof_options={"hidden": 12},
         note="counted by hand from the layers",
     ),
 )

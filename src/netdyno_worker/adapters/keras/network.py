@@ -231,7 +231,7 @@ class Network(object):
             axis=self._layout.channel_axis if site.kind == "image" else 1 - len(site.shape),
             momentum=1.0 - site.node.attributes["momentum"],
             epsilon=site.node.attributes["epsilon"],
-            **options
+            **options,
         )
 
     def _normalised(self, site):

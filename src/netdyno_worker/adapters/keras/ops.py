@@ -9,6 +9,7 @@ from netdyno_worker.adapters.keras.site import wide
 from netdyno_worker.adapters.kit.powers import negative_power
 from netdyno_worker.adapters.kit.windows import inside_shares, same_sides
 
+
 def same_padding(axes):
     """(top, bottom, left, right) that Keras's padding "same" means."""
     return same_sides(axes[0]) + same_sides(axes[1])

@@ -6,8 +6,15 @@ import numpy as np
 
 from netdyno_worker.adapters.kit.powers import negative_power
 from netdyno_worker.adapters.kit.windows import axes_of
+from netdyno_worker.adapters.theano.arrays import ARRAYS, softplus
 from netdyno_worker.adapters.theano.start import tensor, theano
-from netdyno_worker.adapters.theano.windows import convolution, max_pool, may_tie, mean_pool
+from netdyno_worker.adapters.theano.windows import (
+    convolution,
+    max_pool,
+    may_tie,
+    mean_pool,
+    transposed_convolution,
+)
 from netdyno_worker.program import inputs_by_role, nodes_for, shapes
 
 # What an op's rule may ask: its node, the shapes of its inputs, the axes of its windows if it has any, the generator
@@ -112,7 +119,9 @@ def _gaussian_kl(site, mean, log_variance):
 
 
 RULES = {
+    **ARRAYS,
     "convolution": convolution,
+    "transposed_convolution": transposed_convolution,
     "linear": _linear,
     "max_pool": max_pool,
     "mean_pool": mean_pool,
@@ -124,14 +133,11 @@ RULES = {
     "sigmoid": lambda site, x: tensor.nnet.sigmoid(x),
     "dropout": _dropout,
     "flatten": lambda site, x: x.flatten(2),
-    "add": lambda site, a, b: a + b,
-    "multiply": lambda site, a, b: a * b,
     "scale": lambda site, x: x * float(site.node.attributes["factor"]),
     "power": lambda site, x: x ** float(site.node.attributes["exponent"]),
-    "concat": lambda site, *x: tensor.concatenate(x, axis=1),
     "softmax_cross_entropy": _cross_entropy,
     "mean_squared_error": lambda site, x, target: tensor.sqr(x - target).mean(),
-    "binary_cross_entropy": lambda site, x, target: (tensor.nnet.softplus(x) - x * target).mean(),
+    "binary_cross_entropy": lambda site, x, target: (softplus(x) - x * target).mean(),
     "gaussian_kl": _gaussian_kl,
     "stop_gradient": lambda site, x: theano.gradient.disconnected_grad(x),
     "bernoulli": _bernoulli,

@@ -119,27 +119,4 @@ def _room(source, dtype):
     return np.zeros(source.shape, np.int32 if source.dtype == "integer" else dtype)
 
 
-UNSUPPORTED = {
-    "transposed_convolution": "no translation to Theano is written yet",
-    "matmul": "no translation to Theano is written yet",
-    "reshape": "no translation to Theano is written yet",
-    "transpose": "no translation to Theano is written yet",
-    "slice": "no translation to Theano is written yet",
-    "concat/axis": "no translation to Theano is written yet",
-    "reduce_sum": "no translation to Theano is written yet",
-    "reduce_mean": "no translation to Theano is written yet",
-    "reduce_max": "no translation to Theano is written yet",
-    "add/broadcast": "no translation to Theano is written yet",
-    "multiply/broadcast": "no translation to Theano is written yet",
-    "subtract": "no translation to Theano is written yet",
-    "divide": "no translation to Theano is written yet",
-    "exp": "no translation to Theano is written yet",
-    "log": "no translation to Theano is written yet",
-    "rsqrt": "no translation to Theano is written yet",
-    "erf": "no translation to Theano is written yet",
-    "softmax": "no translation to Theano is written yet",
-    "softplus": "no translation to Theano is written yet",
-    "clamp": "no translation to Theano is written yet",
-    "gather": "no translation to Theano is written yet",
-    "one_hot": "no translation to Theano is written yet",
-}
+UNSUPPORTED = {}

@@ -32,6 +32,25 @@ def convolution(site, x, weight, bias=None):
     return y if bias is None else y + bias.dimshuffle("x", 0, "x", "x")
 
 
+def transposed_convolution(site, x, weight, bias=None):
+    """As the gradient of a convolution without padding, whose padding is then cut off."""
+    attributes, (batch, _, rows, columns) = site.node.attributes, site.shapes[0]
+    (down, right), groups = attributes["strides"], attributes["groups"]
+    _, outputs, height, width = site.shapes[1]
+    whole = tensor.nnet.abstract_conv.conv2d_grad_wrt_inputs(
+        x,
+        weight,
+        (batch, outputs * groups, (rows - 1) * down + height, (columns - 1) * right + width),
+        site.shapes[1],
+        subsample=(down, right),
+        filter_flip=False,
+        num_groups=groups,
+    )
+    top, _, left, _ = attributes["padding"]
+    y = whole[:, :, top : top + site.node.shape[2], left : left + site.node.shape[3]]
+    return y if bias is None else y + bias.dimshuffle("x", 0, "x", "x")
+
+
 def max_pool(site, x):
     """Theano gives a window's gradient to every maximum; where values may be tied, only the first may have it."""
     if not site.tied:
