@@ -24,7 +24,7 @@ class Net(ValueOps):
         return self._items(name, "plain", None if features is None else (features,), 1)
 
     def tokens(self, count: int, words: int | None = None, *, name: str = "tokens") -> Value:
-        """An input of so many integers per item, each one of `words`: as many as the dataset has classes if not said."""
+        """An input of so many integers per item, each below `words`: the dataset's number of classes if not said."""
         draw = Draw(kind="integers", high=float(self.classes if words is None else words))
         return self.input(name, (self.batch, count), draw, kind="sequence")
 

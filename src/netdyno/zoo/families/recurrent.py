@@ -31,7 +31,7 @@ def gru(net: Net, *, words: int = 10_000, hidden: int = 256, steps: int = 32) ->
 
 
 def _next_words(net: Net, layer: Layer, *, words: int, hidden: int, steps: int) -> Value:
-    """One row is `steps` words and the one after them: every word but the last is read, every one but the first said."""
+    """One row is `steps` words and the one after: all but the last are read, all but the first are said."""
     read, said = net.text(steps, words)
     table = net.parameter("embedding.weight", (words, hidden), SPAN)
     x = net.gather(table, read, name="embedding")
@@ -56,7 +56,7 @@ _entry: Callable[..., Any] = partial(
     Entry,
     family=RECURRENT,
     items=TEXT,
-    source="Shi et al. 2016, Benchmarking state-of-the-art deep learning software tools: two layers of 256, 10,000 words",
+    source="Shi et al. 2016, Benchmarking state-of-the-art deep learning software tools: two layers of 256",
     batch=128,
     learning_rate=0.001,
     units="steps",

@@ -31,8 +31,8 @@ ENTRIES = (
         family=SHALLOW,
         items=MNIST,
         build=ffn,
-        source="LeCun et al. 1998, Gradient-based learning applied to document recognition, section III.C.6: one hidden "
-        "layer, there of 300 and 1,000 units",
+        source="LeCun et al. 1998, Gradient-based learning applied to document recognition, section III.C.6: one "
+        "hidden layer, there of 300 and 1,000 units",
         parameters=784 * 512 + 512 + 512 * 10 + 10,
         macs=784 * 512 + 512 * 10,
         batch=64,
@@ -45,7 +45,7 @@ ENTRIES = (
         family=SHALLOW,
         items=MNIST.within(0.0, 1.0),
         build=autoencoder,
-        source="Hinton and Salakhutdinov 2006, Reducing the dimensionality of data with neural networks; one hidden layer",
+        source="Hinton and Salakhutdinov 2006, Reducing the dimensionality of data with neural networks; one layer",
         parameters=2 * 784 * 256 + 256 + 784,
         macs=2 * 784 * 256,
         batch=64,

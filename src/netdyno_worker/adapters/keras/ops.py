@@ -201,8 +201,8 @@ def without_padding(site, whole):
 
 
 class TransposedConvolution(keras.layers.Layer):
-    """Of weights that no layer owns, or in groups, which Keras has not. A layer, because ops.conv_transpose on symbolic
-    values takes its arguments in the wrong order."""
+    """Of weights that no layer owns, or in groups, which Keras has not. A layer, because ops.conv_transpose takes its
+    arguments in the wrong order where values are symbolic."""
 
     def __init__(self, node, padding, layout, **options):
         super(TransposedConvolution, self).__init__(**options)

@@ -9,8 +9,8 @@ import keras
 import numpy as np
 
 from netdyno_worker.adapters.keras.network import ANCHOR, Network
-from netdyno_worker.adapters.keras.site import Layout
 from netdyno_worker.adapters.keras.optimizers import make_optimizer
+from netdyno_worker.adapters.keras.site import Layout
 from netdyno_worker.adapters.keras.training import LossModel, Seen, TargetModel
 from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
