@@ -265,7 +265,7 @@ def _describe(run: PlannedRun, campaign: Campaign) -> tuple[Request, RunFacts]:
         worker_hash=str(basis.pop("worker")),
         basis=basis,
         item=entry.item,
-        units=entry.units_per_row(cell.options),
+        units=entry.units_per_row(dict(cell.options)),
         ranks=request.ranks,
         environment=campaign.surroundings(cell),
         cost={name: getattr(counted, name) for name in counted.__slots__},

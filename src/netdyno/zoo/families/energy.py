@@ -1,8 +1,9 @@
 """Networks of an energy: the restricted Boltzmann machine (Hinton 2002), learnt by contrastive divergence.
 
 With visible units v, their biases b, hidden biases c and weights W, the free energy of v is
-−b·v − Σ softplus(Wv + c). Contrastive divergence lowers that of the data and raises that of what the machine makes of it in k steps, which is
-taken as it is: then the gradient is the well-known ⟨vh⟩ of the data less ⟨vh⟩ of the reconstruction.
+−b·v − Σ softplus(Wv + c). Contrastive divergence lowers that of the data and raises that of what the machine makes of
+it in k steps, which is taken as it is: then the gradient is the well-known ⟨vh⟩ of the data less ⟨vh⟩ of the
+reconstruction.
 """
 
 from netdyno.errors import NetdynoError
