@@ -42,6 +42,11 @@ def test_the_items_own_name_is_in_the_unit():
     assert (found["throughput"].unit, found["energy"].unit) == ("tokens/s", "J/token")
 
 
+def test_a_row_of_a_text_is_as_many_items_as_it_has_tokens():
+    found = train_figures(_facts(item="token", units=32), [_log(0.5)], {})
+    assert found["throughput"].per_step == 32 * train_figures(_facts(), [_log(0.5)], {})["throughput"].per_step
+
+
 def test_a_group_is_as_fast_as_its_slowest_rank_and_takes_the_memory_of_all():
     logs = [_log(0.5, first_s=3.0), _log(1.0, first_s=2.0)]
     found = train_figures(_facts(), logs, {})

@@ -273,7 +273,7 @@ def test_a_proof_of_the_instrument_is_narrower() -> None:
         ("fcn5", {"hidden": 0.5}, "network 'fcn5', hidden: expected a whole number, received 0.5"),
         ("fcn5", {"hidden": "many"}, "network 'fcn5', hidden: expected a whole number, received 'many'"),
         ("fcn5", {"hidden": True}, "network 'fcn5', hidden: expected a whole number, received True"),
-        ("fcn5", {"hidden": 0}, "'fc1.weight': expected a shape of whole numbers over 0"),
+        ("fcn5", {"hidden": 0}, "network 'fcn5', hidden: expected a whole number over 0, received 0"),
         ("lenet", {"hidden": 3}, "network 'lenet': expected no options, received 'hidden'"),
     ],
 )

@@ -123,4 +123,4 @@ def test_residual_networks_have_the_blocks_of_the_paper(network: str, blocks: in
 @pytest.mark.parametrize("network", ["dcn", "deconv", "unet"])
 def test_a_width_that_leaves_no_channels_is_refused(network: str) -> None:
     with pytest.raises(NetdynoError, match="weight': expected a shape of whole numbers over 0"):
-        graph_of(network, width=0.0)
+        graph_of(network, width=1e-4)

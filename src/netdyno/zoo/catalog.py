@@ -10,7 +10,7 @@ from netdyno.zoo.entry import Entry, Recipe
 from netdyno.zoo.families import energy, generative, instrument, mlp, recurrent, shallow, transformer, tree
 from netdyno.zoo.families.cnn import entries as cnn
 from netdyno.zoo.items import IMAGE, VECTOR
-from netdyno.zoo.options import Option, checked_options, takes_items
+from netdyno.zoo.options import Option, check_sizes, checked_options, takes_items
 
 __all__ = ["Entry", "Recipe", "entries", "find_entry", "find_network", "resolve"]
 
@@ -45,6 +45,8 @@ def find_entry(network: str, dataset: str | None = None) -> Entry:
 def resolve(entry: Entry, batch: int, options: Mapping[str, Option] | None = None) -> Programme:
     """The graph and updates of an entry for one batch size and options, checked."""
     chosen = checked_options(entry.network, entry.options, options or {})
+    if entry.network in _NAMES:
+        check_sizes(entry.network, chosen)
     items = entry.items
     net = Net(
         batch=batch,
@@ -79,3 +81,4 @@ _ENTRIES = (
     *mlp.ENTRIES,
     *instrument.ENTRIES,
 )
+_NAMES = {entry.network for entry in _ENTRIES}

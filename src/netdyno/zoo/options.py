@@ -40,6 +40,14 @@ def checked_options(network: str, known: Mapping[str, Option], given: Mapping[st
     return {**known, **given}
 
 
+def check_sizes(network: str, options: Mapping[str, Option]) -> None:
+    """Every number is over 0, as those of the zoo's own networks are: how many of something, or a factor on that."""
+    for name, value in options.items():
+        if not isinstance(value, str) and not value > 0:
+            kind = WORDS[type(value)]
+            raise NetdynoError(f"network '{network}', {name}: expected {kind} over 0, received {value!r}.")
+
+
 def parsed_options(network: str, known: Mapping[str, Option], texts: Iterable[str]) -> dict[str, Option]:
     """Options as a user writes them, `hidden=512`, in the type of their default."""
     found: dict[str, Option] = {}

@@ -6,7 +6,6 @@ it in k steps, which is taken as it is: then the gradient is the well-known ⟨v
 reconstruction.
 """
 
-from netdyno.errors import NetdynoError
 from netdyno.graph.model import Optimizer, constant, uniform_within
 from netdyno.zoo.builder import Net, Value
 from netdyno.zoo.entry import SHALLOW, Entry
@@ -18,8 +17,6 @@ MOMENTUM = 0.5
 
 def rbm(net: Net, images: Value, *, hidden: int = 500, k: int = 1) -> Value:
     """Hidden units are drawn, visible ones are probabilities; `k` is how often both are made from each other."""
-    if k < 1:
-        raise NetdynoError(f"network 'rbm', k: expected 1 or more, received {k}.")
     data = net.flatten(images)
     machine = Machine(net, data.shape[1], hidden)
     made = data
