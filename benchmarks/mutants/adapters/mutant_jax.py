@@ -9,7 +9,7 @@ from netdyno_worker.adapters.jax import ops, optimizers, trainer
 versions = trainer.versions
 build = trainer.build
 UNSUPPORTED = {}
-FUSED = {"local_response_norm", "global_mean_pool", "silu"}
+FUSED = {"local_response_norm", "global_mean_pool", "silu", "rnn", "lstm", "gru"}
 
 _RIGHT = {
     op: getattr(ops.Ops, op) for op in ("convolution", "linear", "max_pool", "mean_pool", "batch_norm", "flatten")

@@ -9,7 +9,20 @@ from netdyno_worker.adapters.pytorch import ops, trainer, updates
 versions = trainer.versions
 build = trainer.build
 UNSUPPORTED = {}
-FUSED = {"local_response_norm", "global_mean_pool", "silu"}
+FUSED = {
+    "local_response_norm",
+    "global_mean_pool",
+    "silu",
+    "relu6",
+    "hard_swish",
+    "gelu",
+    "layer_norm",
+    "group_norm",
+    "attention",
+    "rnn",
+    "lstm",
+    "gru",
+}
 
 
 def _with_weight(rule, turn):

@@ -1,30 +1,4 @@
-"""Which of PyTorch's own kernels compute composite ops."""
-
-import torch
-from torch.nn import functional
-
-
-def _recurrent(kernel, states):
-    """Of one layer from zeros; `kernel` is that which torch.nn's own layer calls. Gives every hidden state."""
-
-    def layer(x, *weights):
-        zeros = x.new_zeros(1, x.shape[0], weights[1].shape[1])
-        state = (zeros,) * states if states > 1 else zeros
-        return kernel(x, state, weights, True, 1, 0.0, True, False, True)[0]
-
-    return layer
-
-
-def attention(query, key, value, causal):
-    return functional.scaled_dot_product_attention(query, key, value, is_causal=causal)
-
-
-NAMESPACE = {
-    "lstm": _recurrent(torch.lstm, 2),
-    "gru": _recurrent(torch.gru, 1),
-    "rnn": _recurrent(torch.rnn_tanh, 1),
-    "attention": attention,
-}
+"""Which expression of PyTorch computes each composite op; see kernels for those that are no functions of its own."""
 
 
 def _layer_norm(site):

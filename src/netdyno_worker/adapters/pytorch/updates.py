@@ -8,7 +8,7 @@ from torch.nn import functional
 from netdyno_worker.adapters.kit.loss_scale import FIRST_SCALE, GOOD_STEPS
 from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.adapters.kit.source import execute
-from netdyno_worker.adapters.pytorch.composites import NAMESPACE
+from netdyno_worker.adapters.pytorch.kernels import NAMESPACE
 from netdyno_worker.adapters.pytorch.lrn import local_response_norm
 from netdyno_worker.adapters.pytorch.ops import write_source
 from netdyno_worker.adapters.pytorch.optimizers import make_optimizer
