@@ -1,8 +1,8 @@
 """Recursive networks: one small network, with one set of weights, at every node of a tree (Socher et al. 2011).
 
 A row of a batch is a binary tree of nested arithmetic, written from its leaves to its root: the numbers at its
-leaves, then step by step which two of the results so far are joined, and how. Results are the leaves, then the
-steps in order. So trees of any form, with as many leaves each, are one graph.
+leaves, each in a place of its own, then step by step which two places are joined, and how. What comes of it takes
+the left place. So trees of any form, with as many leaves each, are one graph.
 """
 
 from netdyno.errors import NetdynoError
@@ -27,10 +27,11 @@ def recursive(net: Net, *, leaves: int = 12, hidden: int = 128) -> Value:
     join = _Join(net, hidden)
     for step in range(leaves - 1):
         with net.scope(f"step{step}"):
-            pair = [_picked(net, results, joins[name], step) for name in ("left", "right")]
+            left, right = (_place(net, joins[name], step, leaves) for name in ("left", "right"))
             how = net.reshape(net.slice(kinds, 1, step, step + 1), (-1, 2 * hidden))
-            joined = join(net.concat(*pair), how)
-            results = net.concat(results, net.reshape(joined, (-1, 1, hidden), kind="sequence"))
+            joined = join(net.concat(_at(net, results, left), _at(net, results, right)), how)
+            change = net.subtract(net.reshape(joined, (-1, 1, hidden), kind="sequence"), results)
+            results = net.add(results, net.multiply(net.reshape(left, (-1, leaves, 1)), change))
     logits = net.classifier(joined, name="value")
     loss = net.softmax_cross_entropy(logits, net.labels, name="loss")
     net.update(loss, optimizer=Optimizer(kind="adam", learning_rate=net.learning_rate))
@@ -61,17 +62,20 @@ def _linear(net: Net, x: Value, learnt: tuple[Value, Value]) -> Value:
     return net.linear(x, weight.shape[0], weight=weight, bias=bias)
 
 
-def _picked(net: Net, results: Value, places: Value, step: int) -> Value:
-    """The result at each row's place in this step, by a product with rows of one 1."""
-    _, count, hidden = results.shape
+def _place(net: Net, places: Value, step: int, leaves: int) -> Value:
+    """Of each row in this step, as a 1 among so many."""
     place = net.reshape(net.slice(places, 1, step, step + 1), (-1, 1))
-    return net.reshape(net.matmul(net.one_hot(place, count), results), (-1, hidden))
+    return net.one_hot(place, leaves)
+
+
+def _at(net: Net, results: Value, place: Value) -> Value:
+    """What is at a place."""
+    return net.reshape(net.matmul(place, results), (-1, results.shape[2]))
 
 
 def _macs(leaves: int, hidden: int) -> int:
     """Picking twice and joining at each step, then the classes."""
-    picking = sum(2 * (leaves + step) * hidden for step in range(leaves - 1))
-    return picking + (leaves - 1) * 6 * hidden**2 + 10 * hidden
+    return (leaves - 1) * (2 * leaves * hidden + 6 * hidden**2) + 10 * hidden
 
 
 ENTRIES = (
