@@ -12,16 +12,17 @@ from packing import numbered, pack
 from sketch import MOMENTUM, Sketch
 
 from netdyno_worker.adapters.reference import trainer as reference
-from netdyno_worker.evaluator import Evaluator, Score, evaluate, folded_values
-from netdyno_worker.feed.loader import Batches
+from netdyno_worker.evaluator import Evaluator, Reading, Score, evaluate, folded_values
 from netdyno_worker.feed.packed import open_packed
+from netdyno_worker.feed.sources import Batches
 from netdyno_worker.program import read_program
 from netdyno_worker.tasks import learn
 from netdyno_worker.tasks.learn import CHECK_EVERY, Learning, Plan, open_plan, train_to_goal
 
 RULE = {"mean": [0.5], "std": [0.5], "crop": None, "pad": 0, "flip": False}
 PLAN = {"transforms": RULE, "steps": 40, "epochs": None, "evaluate_every": 0, "until": None}
-PLAN.update(loading_threads=2, logits="y", evaluation=None)
+PLAN.update(loading_threads=2, logits="y", losses=[], scores={}, evaluation=None)
+LOGITS = Reading("y", [], {})
 
 
 def classifier(batch=8):
@@ -78,7 +79,7 @@ class FakeEvaluator(object):
 
     def score(self, trainer):
         trainer.now += 3600.0
-        return Score(trainer.steps, 100, self.loss)
+        return Score(trainer.steps, 100, self.loss, {})
 
 
 class FakeLoader(object):
@@ -163,7 +164,7 @@ class Plans(WithFiles):
 
     def test_fewer_images_than_a_batch_are_refused(self):
         pack(self.paths["train"], *numbered(7))
-        with self.assertRaisesRegex(ValueError, "at least a batch of 8 images, received 7"):
+        with self.assertRaisesRegex(ValueError, "at least a batch of 8 items, received 7"):
             open_plan(dict(PLAN, **self.paths), read_program(classifier()), 1)
 
 
@@ -172,7 +173,7 @@ class Evaluation(WithFiles):
         pack(self.paths["test"], *numbered(11))
         batches = Batches(open_packed(self.paths["test"]), read_program(classifier()), dict(RULE, mean=[0.0]))
         asked = _Clairvoyant(wrong=3)
-        score = evaluate(asked, batches, 2, "y")
+        score = evaluate(asked, batches, 2, LOGITS)
         self.assertEqual((score.correct, score.count, asked.fed), (8, 11, 2))
         right, wrong = math.log(1 + 2 * math.exp(-5.0)), 5.0 + math.log(1 + 2 * math.exp(-5.0))
         self.assertAlmostEqual(score.loss, (8 * right + 3 * wrong) / 11)
@@ -186,7 +187,7 @@ class Evaluation(WithFiles):
             asked.append((parameters, number))
             return _Clairvoyant(wrong=number)
 
-        evaluator = Evaluator(batches, 1, "y", build_other)
+        evaluator = Evaluator(batches, 1, LOGITS, build_other)
         scores = [evaluator.score(_Known(value)).correct for value in (5, 6)]
         self.assertEqual((scores, asked), ([10, 9], [({"p": 5}, 1), ({"p": 6}, 2)]))
 

@@ -12,8 +12,9 @@ from packing import numbered, pack
 from sketch import Sketch
 
 from netdyno_worker.contract import Unsupported
-from netdyno_worker.feed.loader import Batches, Loader, Shuffled
+from netdyno_worker.feed.loader import Loader
 from netdyno_worker.feed.packed import open_packed
+from netdyno_worker.feed.sources import Batches, Shuffled
 from netdyno_worker.feed.transforms import Transform
 from netdyno_worker.program import read_program
 

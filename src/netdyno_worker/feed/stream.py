@@ -1,8 +1,8 @@
 """What feeds a trainer with real data, step by step: the worker's own loader, or the framework's pipeline."""
 
 from netdyno_worker.contract import Files
-from netdyno_worker.feed.loader import Batches, Loader
-from netdyno_worker.feed.packed import open_packed
+from netdyno_worker.feed.loader import Loader
+from netdyno_worker.feed.sources import open_source
 
 
 class Fed(object):
@@ -51,5 +51,5 @@ def open_stream(trainer, program, files):
     """The stream over a request's files."""
     if files["format"] != "packed":
         return trainer.pipeline(Files(**files))
-    batches = Batches(open_packed(files["root"]), program, files["transforms"], files["seed"])
+    batches = open_source(files["root"], program, files["transforms"], files["seed"])
     return PackedStream(trainer, batches, files["threads"])

@@ -7,9 +7,9 @@ from collections import namedtuple
 import numpy as np
 
 from netdyno_worker.build import build, emit_memory, job_of
-from netdyno_worker.evaluator import Evaluator, folded_values
-from netdyno_worker.feed.loader import Batches, Loader
-from netdyno_worker.feed.packed import open_packed
+from netdyno_worker.evaluator import Evaluator, Reading, folded_values
+from netdyno_worker.feed.loader import Loader
+from netdyno_worker.feed.sources import open_source
 from netdyno_worker.program import read_program, shapes
 
 CHECK_EVERY = 1000  # steps between looks at the loss: each look waits for the device
@@ -23,19 +23,20 @@ def run(adapter, request, emit):
     """Files are opened and checked before anything is built."""
     asked, program = request["plan"], read_program(request["programme"])
     plan = open_plan(asked, program, request["seed"])
-    test = Batches(open_packed(asked["test"]), program, asked["transforms"])
+    test = open_source(asked["test"], program, asked["transforms"])
     builder = _evaluation_builder(adapter, request)
-    evaluator = Evaluator(test, asked["loading_threads"], asked["logits"], builder)
+    reading = Reading(asked["logits"], asked["losses"], asked["scores"])
+    evaluator = Evaluator(test, asked["loading_threads"], reading, builder)
     trainer, _ = build(adapter, request, request, emit)
     learn(trainer, plan, evaluator, emit)
 
 
 def open_plan(asked, program, seed):
     """The plan that is requested, with its training split opened and checked."""
-    batches = Batches(open_packed(asked["train"]), program, asked["transforms"], seed)
+    batches = open_source(asked["train"], program, asked["transforms"], seed)
     if batches.count < batches.size:
         raise ValueError(
-            "'%s': expected at least a batch of %d images, received %d"
+            "'%s': expected at least a batch of %d items, received %d"
             % (asked["train"], batches.size, batches.count)
         )
     steps = asked["steps"] or int(math.ceil(asked["epochs"] * batches.count / float(batches.size)))
@@ -90,10 +91,10 @@ class Learning(object):
         _expect_finite(trainer.read("losses"), self.steps)
 
     def evaluate(self, trainer, evaluator):
-        """Evaluate the test split, report it, and return the accuracy."""
+        """Evaluate the test split, report it, and return the accuracy; 0 where nothing is classified."""
         start = self._clock()
         score = evaluator.score(trainer)
-        accuracy = score.correct / float(score.count)
+        accuracy = None if score.correct is None else score.correct / float(score.count)
         self._emit(
             "evaluation",
             step=self.steps,
@@ -103,11 +104,12 @@ class Learning(object):
             evaluate_s=self._clock() - start,
             accuracy=accuracy,
             loss=score.loss,
-            correct=score.correct,
+            scores=score.scores,
+            correct=score.correct or 0,
             count=score.count,
         )
         _expect_finite({"of the test split": score.loss}, self.steps)
-        return accuracy
+        return accuracy or 0.0
 
     def finish(self, trainer):
         self._emit("loss", when="last", losses=trainer.read("losses"))

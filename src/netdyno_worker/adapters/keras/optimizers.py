@@ -12,7 +12,8 @@ def make_optimizer(rule, scaled):
     """Keras's own; its velocity is the graph's times the learning rate, so the steps are the same."""
     kind, options = _kind_and_options(rule)
     options = {name: _number(value) for name, value in options.items()}
-    return (_scaled(kind) if scaled else kind)(learning_rate=float(rule["learning_rate"]), **options)
+    kind = _dense(_scaled(kind) if scaled else kind)
+    return kind(learning_rate=float(rule["learning_rate"]), **options)
 
 
 def _number(value):
@@ -41,6 +42,24 @@ def _adam_class():
             self.epsilon = given
 
     return Adam
+
+
+def _dense(kind):
+    """An optimizer that adds up an embedding's gradient for each of its rows first.
+
+    TensorFlow gives rows and places, a row as often as it was looked up, and Keras would square each on its own.
+    """
+    if keras.config.backend() != "tensorflow":
+        return kind
+    import tensorflow as tf
+
+    class Dense(kind):
+        def _backend_update_step(self, gradients, variables, learning_rate):
+            dense = [tf.convert_to_tensor(gradient) for gradient in gradients]
+            super(Dense, self)._backend_update_step(dense, variables, learning_rate)
+
+    Dense.__name__ = kind.__name__
+    return Dense
 
 
 def _scaled(kind):

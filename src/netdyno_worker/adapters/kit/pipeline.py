@@ -6,7 +6,7 @@ from collections import namedtuple
 import numpy as np
 
 from netdyno_worker.contract import Unsupported
-from netdyno_worker.feed.loader import Shuffled
+from netdyno_worker.feed.sources import Shuffled
 
 # Names of both inputs, the batch's size, (channels, height, width) of an image, the number of classes.
 Filled = namedtuple("Filled", "images labels batch shape classes")
