@@ -1,4 +1,4 @@
-"""How good is it? Accuracy and loss, or other scores, on a split: by the training's own graph or one for evaluation."""
+"""How good is it? Accuracy, loss and other scores on a split: by the training's own graph or one for evaluation."""
 
 import gc
 from collections import namedtuple

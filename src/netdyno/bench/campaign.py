@@ -101,9 +101,12 @@ class Campaign:
         }
 
     def _data_digests(self, cell: Cell) -> Basis:
-        """What the cell is fed, by split."""
+        """What the cell is fed, by split, and what is reached on it without a network."""
         inputs = self.inputs.get(input_key(cell)) if cell.data != SYNTHETIC else None
-        return {f"{split} data": digest for split, digest in inputs.ready.digests.items()} if inputs else {}
+        if inputs is None:
+            return {}
+        digests = {f"{split} data": digest for split, digest in inputs.ready.digests.items()}
+        return {**digests, **{f"simple {name}": score for name, score in inputs.ready.simple.items()}}
 
     def surroundings(self, cell: Cell) -> dict[str, object]:
         """What a record of the cell says about the machine and its environment."""

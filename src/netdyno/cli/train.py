@@ -35,6 +35,7 @@ from netdyno.cli.options import (
 )
 from netdyno.cli.run import report_recovery
 from netdyno.data.packing import PACKED
+from netdyno.data.rows.text import is_text
 from netdyno.devices.machine import describe_machine
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Given, locate, read_given
@@ -48,6 +49,7 @@ from netdyno.results.result import Result, results_of, to_json
 from netdyno.results.selectors import newest_series
 from netdyno.text import shown
 from netdyno.workloads.learn import Goal
+from netdyno.zoo.items import TEXT
 
 LEARN = "learn"
 LARGEST = 2**31 - 1  # number of epochs, steps or seeds
@@ -112,6 +114,8 @@ def train(
     machine = describe_machine()
     bench = usual_bench(machine)
     given = read_given(python or ())
+    if dataset and is_text(dataset):
+        dataset, source = TEXT.name, dataset
     fields = given_only(
         network=network, dataset=dataset, batch=batch, precision=precision, execution=execution, threads=threads,
         device=device_of(gpus, cpu, len(machine.gpus)), data=PACKED, workload=LEARN,

@@ -27,10 +27,12 @@ class Ready:
     folder: Path
     about: About
     digests: Mapping[str, str] = field(default_factory=dict)  # of the data, by split
+    suffix: str = f".{PACKED}"
+    simple: Mapping[str, float] = field(default_factory=dict)  # scores of what needs no network, by name
 
     def packed_file(self, split: str) -> Path:
-        """The only file of a split in the packed format."""
-        return self.folder / f"{split}.{PACKED}"
+        """The only file of a split in the packed format, or of rows."""
+        return self.folder / f"{split}{self.suffix}"
 
 
 def make_ready(home: Path, name: str, format_name: str, progress: Progress) -> Ready:

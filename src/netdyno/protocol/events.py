@@ -133,13 +133,15 @@ class Probe(Event, frozen=True, kw_only=True):
 
 
 class Evaluation(Event, frozen=True, kw_only=True):
-    """Accuracy and loss on the whole test split after so many steps; evaluating is not part of `train_s`."""
+    """Accuracy, where items are classified, loss and other scores on the test split after so many steps; evaluating
+    is not part of `train_s`."""
 
     step: Count
     train_s: Seconds
     wall_s: Seconds
-    accuracy: Share
+    accuracy: Share | None = None
     loss: Number | None
+    scores: dict[Name, Number | None] = {}
     epoch: Seconds = 0.0
     evaluate_s: Seconds = 0.0
     correct: Count = 0

@@ -124,7 +124,9 @@ class LearningPlan(Struct, frozen=True, kw_only=True):
     train: Path
     test: Path
     transforms: Transforms
-    logits: Name  # the output that is compared with labels
+    logits: Name | None = None  # the output that is compared with labels, where items are classified
+    losses: tuple[Name, ...] = ()  # outputs that add up to the loss, where they are not
+    scores: dict[Name, Name] = {}  # outputs that are told beside it, by what they are called
     loading_threads: Positive
     steps: Positive | None = None
     epochs: Duration | None = None

@@ -72,6 +72,7 @@ ENTRIES: dict[tuple[str, str], Entry] = {
     ("", "step"): Entry(title="Step", is_detail=True),
     ("", "first_step"): Entry(title="First step", is_detail=True),
     (LEARN, "accuracy"): Entry(title="Accuracy", heading="accuracy", digits=".4f"),
+    (LEARN, "loss"): Entry(title="Loss", heading="loss", digits=".4f", meaning="On the test split; less is better."),
     (LEARN, "train_time"): Entry(title="Training time", heading="train s", digits=".1f"),
     (LEARN, "wall_time"): Entry(title="Wall time", heading="wall s", is_detail=True),
     (LEARN, "steps"): Entry(title="Steps", is_detail=True),

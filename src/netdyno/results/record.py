@@ -73,14 +73,16 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return self.seconds / self.steps
 
 
-class Evaluation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Accuracy and loss after so many steps, on the whole test split. `train_s` does not include evaluating."""
+class Evaluation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Accuracy, where items are classified, loss and other scores after so many steps, on the test split. `train_s`
+    does not include evaluating."""
 
     step: Whole
     train_s: AnyNumber
     wall_s: AnyNumber
-    accuracy: Share
+    accuracy: Share | None = None
     loss: AnyNumber
+    scores: Mapping[Name, AnyNumber] = {}
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -8,12 +8,15 @@ import msgspec
 
 from netdyno.data.codecs.files import as_one_line
 from netdyno.data.packing import PACKED, Progress, Ready, make_ready
+from netdyno.data.rows.ready import ready_rows
+from netdyno.data.rows.text import is_text, text_digest, text_rows
+from netdyno.data.rows.trees import tree_rows
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.spec import find_spec
 from netdyno.protocol.request import Files, Transforms
 from netdyno.results.cell import Cell
 from netdyno.zoo.catalog import Entry
-from netdyno.zoo.items import Items
+from netdyno.zoo.items import TOKENS, TREE, Items
 
 # Mean and deviation of each channel over the training images, as published implementations use them.
 STATISTICS: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
@@ -48,13 +51,13 @@ class InputFiles:
         )
 
 
-Inputs = Mapping[tuple[str, str, str], InputFiles]
+Inputs = Mapping[tuple[str, ...], InputFiles]
 """By the key of a cell."""
 
 
-def input_key(cell: Cell) -> tuple[str, str, str]:
-    """Network, source and format: two networks may look at windows of different size."""
-    return cell.network, cell.source or cell.dataset, format_of(cell)
+def input_key(cell: Cell) -> tuple[str, ...]:
+    """Network, source, format and options: two networks may look at windows of different size."""
+    return cell.network, cell.source or cell.dataset, format_of(cell), cell.options_text()
 
 
 def prepare_inputs(
@@ -65,10 +68,35 @@ def prepare_inputs(
 ) -> Inputs:
     """The files of every cell with real data, written where they are missing."""
     fed = {input_key(cell): cell for cell in cells if cell.data != "synthetic"}
-    places = sorted({(source, format_name) for _, source, format_name in fed})
+    pictured = {key: cell for key, cell in fed.items() if entry_of(cell).items.kind not in (TOKENS, TREE)}
+    places = sorted({(key[1], key[2]) for key in pictured})
     with as_one_line(home):
         ready = {place: make_ready(home, *place, progress) for place in places}
-    return {key: input_files(entry_of(cell), ready[key[1], key[2]]) for key, cell in fed.items()}
+        rows = {key: row_files(entry_of(cell), cell, home) for key, cell in fed.items() if key not in pictured}
+    return {key: input_files(entry_of(cell), ready[key[1], key[2]]) for key, cell in pictured.items()} | rows
+
+
+def row_files(entry: Entry, cell: Cell, home: Path) -> InputFiles:
+    """The rows that a network of tokens or trees reads, as many in one as its options say."""
+    source, options = cell.source or cell.dataset, {**entry.options, **dict(cell.options)}
+    if cell.data != PACKED:
+        raise NetdynoError(f"{source}: expected --data packed, received --data {cell.data}.")
+    if entry.items.kind == TREE:
+        leaves = int(options["leaves"])
+        ready = ready_rows(home, source, f"trees, version 1, {leaves} leaves", lambda: tree_rows(leaves))
+    else:
+        ready = _text(source, entry, int(options["words"]), int(options["steps"]), home)
+    return InputFiles(ready=ready, transforms=Transforms(mean=(0.0,), std=(1.0,)))
+
+
+def _text(source: str, entry: Entry, words: int, steps: int, home: Path) -> Ready:
+    if not is_text(source):
+        raise NetdynoError(
+            f"{entry.network}: expected a text to read, received '{source}'.",
+            hint="Use --dataset text:PATH, or bytes:PATH.",
+        )
+    made_of = f"{source.partition(':')[0]}, version 1, {text_digest(source)}, {words} words, {steps} steps"
+    return ready_rows(home, source, made_of, lambda: text_rows(source, words=words, steps=steps))
 
 
 def input_files(entry: Entry, ready: Ready) -> InputFiles:

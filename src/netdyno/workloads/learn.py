@@ -3,7 +3,9 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+
+from msgspec import structs
 
 from netdyno.data.item import SPLITS
 from netdyno.devices.monitor.trace import TRACE, read_trace
@@ -91,24 +93,39 @@ WORKLOAD = Learn()
 
 def learn_request(job: Job) -> LearnRequest:
     """Train the cell's network on real data."""
-    _expect_classifier(job.cell.network, job.programme)
+    classifies = is_classifier(job.programme)
+    if not classifies and goal_of(job.cell.goal).accuracy is not None:
+        raise NetdynoError(
+            f"network '{job.cell.network}': expected a goal in epochs or steps, received '{job.cell.goal}':"
+            " it classifies nothing."
+        )
+    programme = job.programme if classifies else telling(job.programme)
     return LearnRequest(
         **request_fields(job.worker, Setup.of(job.cell)),
         seed=SEED + job.number,
         cell=job.cell.as_dict(),
-        programme=job.worker.wire(job.programme),
-        plan=_plan(job),
+        programme=job.worker.wire(programme),
+        plan=_plan(job) if classifies else _scored_plan(job, programme),
     )
+
+
+def telling(programme: Programme) -> Programme:
+    """The programme with its losses, and the scalars among its outputs, as its only outputs."""
+    shapes, losses = programme.graph.shapes(), [update.loss for update in programme.updates()]
+    scalars = [name for name in programme.graph.outputs if shapes[name] == () and name not in losses]
+    return replace(programme, graph=replace(programme.graph, outputs=(*losses, *scalars)))
 
 
 def learn_figures(facts: RunFacts, logs: Sequence[EventLog], readings: Mapping[str, float]) -> dict[str, Figure]:
     """What a run that ended came to; the accuracy is that of the first rank, which evaluates."""
     evaluations, trained = logs[0].all(events.Evaluation), logs[0].first(events.Trained)
     train_s, wall_s = figures.trained_s(logs)
-    accuracy = evaluations[-1].accuracy if evaluations else None
+    last = evaluations[-1] if evaluations else None
+    scores = [] if last is None or last.accuracy is not None else [("loss", last.loss), *last.scores.items()]
     return figures.by_name(
         [
-            figures.find_figure("accuracy", "", MORE, accuracy),
+            figures.find_figure("accuracy", "", MORE, last.accuracy if last else None),
+            *(figures.find_figure(name, "", LESS, score) for name, score in scores),
             figures.find_figure("train_time", "s", LESS, train_s),
             figures.find_figure("wall_time", "s", LESS, wall_s),
             figures.find_figure("steps", "steps", LESS, float(trained.steps) if trained else None),
@@ -117,9 +134,11 @@ def learn_figures(facts: RunFacts, logs: Sequence[EventLog], readings: Mapping[s
     )
 
 
-def headline(facts: RunFacts) -> str:
-    """What such a run is about: how accurate it is, or how long it took where the goal is an accuracy."""
-    return "accuracy" if goal_of(facts.cell.goal).accuracy is None else "train_time"
+def headline(facts: RunFacts, told: Mapping[str, Figure]) -> str:
+    """What such a run is about: how good it is, or how long it took where the goal is an accuracy."""
+    if goal_of(facts.cell.goal).accuracy is not None:
+        return "train_time"
+    return "loss" if "loss" in told else "accuracy"
 
 
 def record_of(facts: RunFacts, finished: Finished, ended_at: str) -> Record:
@@ -129,6 +148,7 @@ def record_of(facts: RunFacts, finished: Finished, ended_at: str) -> Record:
     outcome, reason = _outcome(finished, goal_of(facts.cell.goal))
     found = _read(finished, facts, trained) if trained else Readings()
     absent = {"energy": found.absent[ENERGY]} if ENERGY in found.absent else {}
+    told = learn_figures(facts, finished.logs, found.values) if outcome in (MEASURED, SHORT) else {}
     return Record(
         id=finished.folder.name,
         cell=facts.cell,
@@ -139,8 +159,8 @@ def record_of(facts: RunFacts, finished: Finished, ended_at: str) -> Record:
         reason=reason,
         started_at=facts.started_at,
         ended_at=ended_at,
-        figures=learn_figures(facts, finished.logs, found.values) if outcome in (MEASURED, SHORT) else {},
-        headline=headline(facts),
+        figures=told,
+        headline=headline(facts, told),
         curve=_curve(log),
         flags=_flags(facts, finished, outcome),
         readings=found.values,
@@ -157,14 +177,33 @@ def record_of(facts: RunFacts, finished: Finished, ended_at: str) -> Record:
 
 
 def _plan(job: Job) -> LearningPlan:
+    evaluation = evaluation_of(job.programme) if needs_other_graph(job.programme) else None
+    answering = evaluation.programme if evaluation else job.programme
+    other = None
+    if evaluation:
+        other = EvaluationGraph(
+            programme=job.worker.wire(evaluation.programme),
+            folded=tuple(Folded(**asdict(row)) for row in evaluation.folded),
+        )
+    return structs.replace(_open_plan(job), logits=answering.graph.outputs[0], evaluation=other)
+
+
+def _scored_plan(job: Job, programme: Programme) -> LearningPlan:
+    """Where nothing is classified, the graph that is trained is also the one that is evaluated, draws and all."""
+    losses = {update.name: update.loss for update in programme.updates()}
+    others = {name: name for name in programme.graph.outputs if name not in losses.values()}
+    each = losses if len(losses) > 1 else {}
+    return structs.replace(_open_plan(job), losses=tuple(losses.values()), scores={**each, **others})
+
+
+def _open_plan(job: Job) -> LearningPlan:
+    """All but what is read of the test split."""
     goal, inputs = goal_of(job.cell.goal), job.inputs
     if inputs is None:
         raise NetdynoError(
             f"{job.cell.label()}: expected files to learn from, received none.", hint="Use --data packed."
         )
     train, test = (str(inputs.ready.packed_file(split).resolve()) for split in SPLITS)
-    evaluation = evaluation_of(job.programme) if needs_other_graph(job.programme) else None
-    answering = evaluation.programme if evaluation else job.programme
     return LearningPlan(
         train=train,
         test=test,
@@ -174,13 +213,6 @@ def _plan(job: Job) -> LearningPlan:
         evaluate_every=_evaluate_every(job, inputs),
         until=goal.accuracy,
         loading_threads=job.cell.threads,
-        logits=answering.graph.outputs[0],
-        evaluation=EvaluationGraph(
-            programme=job.worker.wire(evaluation.programme),
-            folded=tuple(Folded(**asdict(row)) for row in evaluation.folded),
-        )
-        if evaluation
-        else None,
     )
 
 
@@ -193,7 +225,14 @@ def _evaluate_every(job: Job, inputs: InputFiles) -> int:
 
 def _curve(log: EventLog) -> tuple[Evaluation, ...]:
     return tuple(
-        Evaluation(step=e.step, train_s=e.train_s, wall_s=e.wall_s, accuracy=e.accuracy, loss=e.loss)
+        Evaluation(
+            step=e.step,
+            train_s=e.train_s,
+            wall_s=e.wall_s,
+            accuracy=e.accuracy,
+            loss=e.loss,
+            scores={name: score for name, score in e.scores.items() if score is not None},
+        )
         for e in log.all(events.Evaluation)
         if e.loss is not None
     )
@@ -208,7 +247,7 @@ def _outcome(finished: Finished, goal: Goal) -> tuple[str, str]:
     if not log.first(events.Trained) or not evaluations:
         return FAILED, "done without training"
     reached = evaluations[-1].accuracy
-    if goal.accuracy is not None and reached < goal.accuracy:
+    if goal.accuracy is not None and reached is not None and reached < goal.accuracy:
         return SHORT, f"accuracy {reached:.4f} at the end"
     return MEASURED, ""
 
@@ -246,12 +285,12 @@ def _read(finished: Finished, facts: RunFacts, trained: events.Trained) -> Readi
     return found
 
 
-def _expect_classifier(network: str, programme: Programme) -> None:
-    """Accuracy means something where the first output is compared with labels by a cross-entropy."""
-    outputs, nodes = programme.graph.outputs, programme.graph.nodes
-    compared = {node.inputs[0] for node in nodes if node.op == "softmax_cross_entropy"}
-    found = bool(outputs) and outputs[0] in compared
-    _expect(found, f"network '{network}'", "logits as the first output, to have an accuracy", list(outputs))
+def is_classifier(programme: Programme) -> bool:
+    """Whether its first output is compared with a label for each item, so that an accuracy means something."""
+    labels = {given.name for given in programme.graph.inputs if given.dtype == "integer"}
+    losses = [node for node in programme.graph.nodes if node.op == "softmax_cross_entropy"]
+    outputs = programme.graph.outputs
+    return bool(outputs) and any(node.inputs[0] == outputs[0] and node.inputs[1] in labels for node in losses)
 
 
 def _expect(holds: bool, where: str, expected: str, received: object) -> None:

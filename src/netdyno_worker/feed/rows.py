@@ -20,6 +20,10 @@ def open_rows(path):
     counts = {len(array) for array in arrays.values() if array.ndim}
     whole = all(array.ndim and array.dtype.kind in "iu" for array in arrays.values())
     if not whole or len(counts) != 1 or not min(counts):
-        found = ", ".join("%s %s %s" % (name, array.dtype, list(array.shape)) for name, array in sorted(arrays.items()))
-        raise ValueError("'%s': expected as many rows of integers in each array, received %s" % (path, found or "none"))
+        found = ", ".join(
+            "%s %s %s" % (name, array.dtype, list(array.shape)) for name, array in sorted(arrays.items())
+        )
+        raise ValueError(
+            "'%s': expected as many rows of integers in each array, received %s" % (path, found or "none")
+        )
     return Rows(path, counts.pop(), arrays)

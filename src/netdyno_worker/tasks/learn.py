@@ -36,8 +36,7 @@ def open_plan(asked, program, seed):
     batches = open_source(asked["train"], program, asked["transforms"], seed)
     if batches.count < batches.size:
         raise ValueError(
-            "'%s': expected at least a batch of %d items, received %d"
-            % (asked["train"], batches.size, batches.count)
+            "'%s': expected at least a batch of %d items, received %d" % (asked["train"], batches.size, batches.count)
         )
     steps = asked["steps"] or int(math.ceil(asked["epochs"] * batches.count / float(batches.size)))
     return Plan(batches, asked["loading_threads"], steps, asked["evaluate_every"], asked["until"])

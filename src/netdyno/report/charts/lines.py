@@ -52,17 +52,30 @@ def scaling_chart(lines: Sequence[Line], *, title: str, x_axis: str, y_axis: str
     return _chart(lines, x, y, title)
 
 
-def learning_chart(lines: Sequence[Line], *, title: str, goal: float | None = None) -> Chart:
-    """Accuracy (0 to 1) over seconds of training; a line for each seed, and the goal."""
+def learning_chart(
+    lines: Sequence[Line], *, title: str, y_axis: str = "accuracy", goal: float | None = None
+) -> Chart:
+    """Accuracy (0 to 1), or a loss, over seconds of training; a line for each seed, and the goal."""
     values = values_of(lines)
     if not values:
         return nothing(title)
     longest = max(point.x for line in lines for point in line.points)
-    plain = linear_axis("accuracy", min(floor(20 * min(values)) / 20, 0.95), 1.0)
-    ticks = tuple((value, f"{100 * value:.4g} %") for value, _ in plain.ticks)
-    y = Axis(title=plain.title, low=plain.low, high=plain.high, ticks=ticks)
+    y = _shares(y_axis, min(values)) if y_axis == "accuracy" else _around(y_axis, values)
     chart = _chart(lines, _from_zero("seconds of training", longest), y, title)
     return chart if goal is None else _with(chart, _goal(goal, y, chart.height))
+
+
+def _shares(title: str, lowest: float) -> Axis:
+    """Up to all."""
+    plain = linear_axis(title, min(floor(20 * lowest) / 20, 0.95), 1.0)
+    ticks = tuple((value, f"{100 * value:.4g} %") for value, _ in plain.ticks)
+    return Axis(title=plain.title, low=plain.low, high=plain.high, ticks=ticks)
+
+
+def _around(title: str, values: Sequence[float]) -> Axis:
+    """Not from zero: what a loss can be at best is not known."""
+    spread = max(max(values) - min(values), 0.02 * abs(max(values)), 1e-12)
+    return linear_axis(f"{title}, not from zero", min(values) - 0.1 * spread, max(values) + 0.1 * spread)
 
 
 def history_chart(line: Line, steps: Sequence[Step], *, title: str, y_axis: str) -> Chart:

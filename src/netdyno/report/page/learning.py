@@ -9,7 +9,7 @@ from netdyno.report.names import short_name, short_reason
 from netdyno.report.page.sections import Picture
 from netdyno.report.terminal.tables import how
 from netdyno.report.vocabulary import Wording, shown_figures
-from netdyno.results.record import MEASURED
+from netdyno.results.record import MEASURED, Evaluation
 from netdyno.results.result import Result
 
 MOST_CHARTS = 8
@@ -65,16 +65,23 @@ def _picture(results: Sequence[Result]) -> Picture | None:
     lines = [line for result in results for line in _curves(result)]
     if not lines:
         return None
-    chart = learning_chart(lines, title=CHART, goal=_goal(results[0].cell.goal))
+    classifies = any(each.accuracy is not None for result in results for run in result.records for each in run.curve)
+    y_axis = "accuracy" if classifies else "loss"
+    chart = learning_chart(lines, title=CHART, y_axis=y_axis, goal=_goal(results[0].cell.goal))
     caption = "On the whole test split, a line for each seed; seconds of training, without evaluation."
     return Picture(title=CHART, chart=chart, caption=caption)
 
 
 def _curves(result: Result) -> Iterator[Line]:
     for run in result.records:
-        points = tuple(Point(x=each.train_s, value=each.accuracy) for each in run.curve)
+        points = tuple(Point(x=each.train_s, value=_score(each)) for each in run.curve)
         if points:
             yield Line(framework=result.cell.framework, points=points)
+
+
+def _score(evaluation: Evaluation) -> float:
+    """The accuracy, or the loss where nothing is classified."""
+    return evaluation.loss if evaluation.accuracy is None else evaluation.accuracy
 
 
 def _goal(words: str) -> float | None:

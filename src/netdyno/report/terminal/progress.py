@@ -174,7 +174,8 @@ def training_words(step: Step, now: float) -> str:
         return ""
     last, goal = found[-1], goal_of(step.cell.goal)
     steps = goal.steps or (round(last.step / last.epoch * (goal.epochs or 0)) if last.epoch > 0 else 0)
-    words = [f"step {last.step:,} of {steps:,}" if steps else f"step {last.step:,}", f"accuracy {last.accuracy:.4f}"]
+    score = f"loss {last.loss:.4g}" if last.accuracy is None else f"accuracy {last.accuracy:.4f}"
+    words = [f"step {last.step:,} of {steps:,}" if steps else f"step {last.step:,}", score]
     if steps > last.step > 0:
         left_s = last.wall_s / last.step * (steps - last.step) - (now - last.at)
         words.append(f"{'at most ' if goal.accuracy else ''}{duration(max(0.0, left_s))} left")

@@ -71,7 +71,9 @@ def _run(record: Record) -> Iterator[Event]:
         yield at_ms, POINT, "tracked_stats", {name: rate([sample], n) for name, n in rates.items()}, {"step": items}
         yield at_ms, END, "block_stop", None, {"samples_count": items}
     for point in record.curve:
-        yield end_ms, POINT, "eval_accuracy", point.accuracy, {"step": point.step, "train_s": _finite(point.train_s)}
+        loss, accuracy = ("eval_loss", _finite(point.loss)), ("eval_accuracy", point.accuracy)
+        key, value = loss if point.accuracy is None else accuracy
+        yield end_ms, POINT, key, value, {"step": point.step, "train_s": _finite(point.train_s)}
     yield from _stop(record, end_ms, items)
 
 
