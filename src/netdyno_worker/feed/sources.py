@@ -1,8 +1,8 @@
 """Where a network's batches come from: images of a packed file, or rows of arrays, in a seeded order.
 
-A source has `size` (of a batch), `count` (of items), `labels_name` (of the input with a class for each item, or None),
-`room()` (arrays by input name for one batch) and `make(number, room)`, which fills them and says how many seconds
-reading and the rest took.
+A source has `size` (of a batch), `count` (of items), `labels_name` (of the input with a class for each item, or
+None), `room()` (arrays by input name for one batch) and `make(number, room)`, which fills them and says how many
+seconds reading and the rest took.
 """
 
 import threading

@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netdyno.data.rows.split import Numbers, Rows
 from netdyno.errors import NetdynoError
@@ -116,7 +117,7 @@ def _bigram(train: Numbers, test: Numbers, words: int) -> float:
     return total / (len(test) - 1)
 
 
-def _frequencies(train: Numbers, words: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _frequencies(train: Numbers, words: int) -> NDArray[np.float64]:
     """Of every token, none of them 0."""
-    counts = np.bincount(train, minlength=words) + 1.0
+    counts: NDArray[np.float64] = np.bincount(train, minlength=words) + 1.0
     return counts / counts.sum()

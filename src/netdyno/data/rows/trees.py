@@ -5,6 +5,7 @@ it: what comes of two places takes the left one.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netdyno.data.rows.split import Numbers, Rows
 
@@ -34,9 +35,9 @@ def _drawn(count: int, leaves: int, seed: list[int]) -> dict[str, Numbers]:
         _joined(row.tolist(), how.tolist(), chosen.tolist())
         for row, how, chosen in zip(digits, operations, choices, strict=True)
     ]
-    left, right, labels = (np.array(part, np.int32) for part in zip(*found, strict=True))
+    left, right, labels = zip(*found, strict=True)
     whole = {"digits": digits, "operations": operations, "left": left, "right": right, "labels": labels}
-    return {name: array.astype(np.int32) for name, array in whole.items()}
+    return {name: np.array(array, np.int32) for name, array in whole.items()}
 
 
 def _joined(values: list[int], operations: list[int], choices: list[float]) -> tuple[list[int], list[int], int]:
@@ -64,7 +65,7 @@ def _bag(train: dict[str, Numbers], test: dict[str, Numbers]) -> float:
     return float(((_counted(test) @ weights).argmax(axis=1) == test["labels"]).mean())
 
 
-def _counted(rows: dict[str, Numbers]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _counted(rows: dict[str, Numbers]) -> NDArray[np.float64]:
     """How often each digit and operation is in a tree, as a share, and a constant."""
     digits = (rows["digits"][:, :, None] == np.arange(DIGITS)).mean(axis=1)
     operations = (rows["operations"][:, :, None] == np.arange(len(JOINS))).mean(axis=1)
