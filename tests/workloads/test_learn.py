@@ -82,6 +82,8 @@ def test_a_plan_crosses_as_json_with_everything_in_it() -> None:
         "until": 0.985,
         "loading_threads": 3,
         "logits": "fc5",
+        "losses": [],
+        "scores": {},
         "evaluation": None,
     }
 
@@ -156,11 +158,23 @@ def test_transforms_that_cannot_be_meant_are_refused(changes: dict[str, Any]) ->
         msgspec.structs.replace(GREY, **changes)
 
 
-def test_a_network_that_does_not_classify_has_no_accuracy() -> None:
-    training = resolve(find_entry("lenet"), 2)
-    blind = replace(training, graph=replace(training.graph, outputs=("tanh1",)))
-    with pytest.raises(NetdynoError, match="logits as the first output"):
-        learn_request(_job(programme=blind))
+def test_a_network_that_does_not_classify_tells_its_losses_and_scalars() -> None:
+    request = _request("vae", "mnist")
+    assert request["plan"]["logits"] is None
+    assert request["plan"]["losses"] == ["loss"]
+    assert request["plan"]["scores"] == {"reconstruction": "reconstruction", "divergence": "divergence"}
+    assert from_wire(request["programme"]).graph.outputs == ("loss", "reconstruction", "divergence")
+
+
+def test_each_of_several_losses_is_told() -> None:
+    plan = _request("gan", "mnist")["plan"]
+    assert set(plan["scores"]) == {"discriminator", "generator", "variety", "variety_of_images"}
+    assert plan["losses"] == [plan["scores"][name] for name in ("discriminator", "generator")]
+
+
+def test_a_network_that_does_not_classify_has_no_accuracy_to_reach() -> None:
+    with pytest.raises(NetdynoError, match="network 'vae': expected a goal in epochs or steps, received 'accuracy"):
+        _request("vae", "mnist", goal="accuracy=0.9 within steps=20")
 
 
 def test_without_files_there_is_nothing_to_learn_from() -> None:
@@ -232,5 +246,15 @@ def test_the_figures_of_a_learning_run(tmp_path: Path) -> None:
         ("steps", "steps", "less", 20),
         ("energy", "J", "less", 7.0),
     ]
-    assert headline(_facts("steps=20")) == "accuracy"
-    assert headline(_facts("accuracy=0.9 within steps=20")) == "train_time"
+    assert headline(_facts("steps=20"), found) == "accuracy"
+    assert headline(_facts("accuracy=0.9 within steps=20"), found) == "train_time"
+
+
+def test_the_figures_of_a_run_that_classifies_nothing(tmp_path: Path) -> None:
+    last = Evaluation(at=9, step=20, train_s=4, wall_s=6, loss=98.5, scores={"divergence": 25.0, "odd": None})
+    logs = _finished(tmp_path, LEARNED[0], last, LEARNED[-1]).logs
+    found = learn_figures(_facts("steps=20"), logs, {})
+    assert {name: figure.value for name, figure in found.items()} == {
+        "loss": 98.5, "divergence": 25.0, "train_time": 4, "wall_time": 6, "steps": 20,
+    }  # fmt: skip
+    assert headline(_facts("steps=20"), found) == "loss"

@@ -88,7 +88,7 @@ def _guarded(function: Any, path: Path) -> Recipe:
     first_line = getattr(getattr(function, "__code__", None), "co_firstlineno", 1)
 
     @wraps(function)
-    def recipe(net: Net, *items: Value, **options: Option) -> Value:
+    def recipe(net: Net, *items: Value, **options: Option) -> Value | tuple[Value, ...]:
         try:
             output = function(net, *items, **options)
         except (Exception, SystemExit) as error:
@@ -101,7 +101,10 @@ def _guarded(function: Any, path: Path) -> Recipe:
     return recipe
 
 
-def _checked(net: Net, output: object) -> Value:
+def _checked(net: Net, output: object) -> Value | tuple[Value, ...]:
+    if isinstance(output, tuple) and net.has_updates and output and all(isinstance(each, Value) for each in output):
+        check_programme(net.programme(output))
+        return output
     if not isinstance(output, Value):
         kind = "nothing" if output is None else f"a {type(output).__name__}"
         raise NetdynoError(f"expected the function to return the logits, received {kind}.")

@@ -7,8 +7,9 @@ from netdyno.zoo.builder import Value
 from netdyno.zoo.items import Items
 from netdyno.zoo.options import Option, options_of
 
-# (net, items, *, options) -> logits, or (net, *, options) -> logits where it declares inputs of its own.
-Recipe = Callable[..., Value]
+# (net, items, *, options) -> logits, or (net, *, options) -> logits where it declares inputs of its own. A network
+# that makes something else gives that, and behind it scalars that are told of it on a test split.
+Recipe = Callable[..., Value | tuple[Value, ...]]
 
 # A verification of the whole zoo proves the convolutional networks; the others are proved when asked for.
 CNN, MLP, INSTRUMENT = "cnn", "mlp", "instrument"

@@ -139,15 +139,17 @@ class GraphBuilder:
     def has_updates(self) -> bool:
         return bool(self._updates)
 
-    def programme(self, output: Value) -> Programme:
-        """The programme so far. A network without updates of its own classifies: `output` are its logits."""
-        if not self._updates:
+    def programme(self, output: Value | tuple[Value, ...]) -> Programme:
+        """The programme so far, with one output or several. A network without updates of its own classifies: its only
+        `output` are its logits."""
+        outputs = output if isinstance(output, tuple) else (output,)
+        if not self._updates and not isinstance(output, tuple):
             self.update(self.node("softmax_cross_entropy", output, self.labels, name="loss"))
         graph = Graph(
             inputs=tuple(self._inputs.values()),
             parameters=tuple(self._parameters.values()),
             nodes=tuple(self._nodes.values()),
-            outputs=(output.name,),
+            outputs=tuple(value.name for value in outputs),
         )
         names = dict.fromkeys(self._stages.values())
         stages = [Stage(name=name, updates=tuple(self._of_stage(name))) for name in names]

@@ -1,6 +1,7 @@
 """Rows of integers: texts and trees. A file of NumPy's own format with one array for each input of a network."""
 
 from collections import namedtuple
+from zipfile import BadZipfile
 
 import numpy as np
 
@@ -15,7 +16,7 @@ def open_rows(path):
     try:
         with np.load(path) as held:
             arrays = {name: held[name] for name in held.files}
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, EOFError, BadZipfile) as error:
         raise ValueError("'%s': expected arrays of integers, received %s" % (path, error))
     counts = {len(array) for array in arrays.values() if array.ndim}
     whole = all(array.ndim and array.dtype.kind in "iu" for array in arrays.values())

@@ -163,9 +163,8 @@ def _expect_rows(rows, inputs, drawn):
     """Rows as the network wants them, and no number that it does not know."""
     missing = [i.name for i in drawn if i.dtype == "integer"] or ([] if inputs else ["any input"])
     if missing:
-        raise ValueError(
-            "'%s': expected rows for %s, received %s" % (rows.path, ", ".join(missing), sorted(rows.arrays))
-        )
+        names = ", ".join(missing), ", ".join(sorted(rows.arrays))
+        raise ValueError("'%s': expected rows for %s, received %s" % ((rows.path,) + names))
     for source in inputs:
         array = rows.arrays[source.name]
         if array.shape[1:] != source.shape[1:]:

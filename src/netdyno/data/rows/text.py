@@ -119,5 +119,5 @@ def _bigram(train: Numbers, test: Numbers, words: int) -> float:
 
 def _frequencies(train: Numbers, words: int) -> NDArray[np.float64]:
     """Of every token, none of them 0."""
-    counts: NDArray[np.float64] = np.bincount(train, minlength=words) + 1.0
-    return counts / counts.sum()
+    counts = np.bincount(train, minlength=words).astype(np.float64) + 1.0
+    return np.asarray(counts / counts.sum(), np.float64)

@@ -15,7 +15,7 @@ START = uniform_within(0.01 * 3**0.5)  # a deviation of 0.01
 MOMENTUM = 0.5
 
 
-def rbm(net: Net, images: Value, *, hidden: int = 500, k: int = 1) -> Value:
+def rbm(net: Net, images: Value, *, hidden: int = 500, k: int = 1) -> tuple[Value, Value]:
     """Hidden units are drawn, visible ones are probabilities; `k` is how often both are made from each other."""
     data = net.flatten(images)
     machine = Machine(net, data.shape[1], hidden)
@@ -25,7 +25,7 @@ def rbm(net: Net, images: Value, *, hidden: int = 500, k: int = 1) -> Value:
     made = net.stop_gradient(made, name="made")
     loss = net.subtract(machine.free_energy(data), machine.free_energy(made), name="loss")
     net.update(loss, optimizer=Optimizer(kind="momentum", learning_rate=net.learning_rate, momentum=MOMENTUM))
-    return made
+    return made, net.mean_squared_error(made, data, name="reconstruction_error")
 
 
 class Machine:

@@ -12,7 +12,7 @@ SMALL = 0.02 * 3**0.5  # a deviation of 0.02
 LEAK = 0.2
 
 
-def vae(net: Net, images: Value, *, hidden: int = 400, code: int = 20) -> Value:
+def vae(net: Net, images: Value, *, hidden: int = 400, code: int = 20) -> tuple[Value, ...]:
     """An image becomes a mean and a variance of a code; a drawn code becomes an image. The loss is the bound."""
     pixels = net.flatten(images)
     x = net.relu(net.linear(pixels, hidden, name="encoder"))
@@ -22,12 +22,13 @@ def vae(net: Net, images: Value, *, hidden: int = 400, code: int = 20) -> Value:
     drawn = net.add(mean, net.multiply(deviation, net.normal((net.batch, code))), name="code")
     again = net.linear(net.relu(net.linear(drawn, hidden, name="decoder")), pixels.shape[1], name="again")
     of_an_image = net.scale(net.binary_cross_entropy(again, pixels), pixels.shape[1], name="reconstruction")
-    loss = net.add(of_an_image, net.gaussian_kl(mean, log_variance, name="divergence"), name="loss")
+    divergence = net.gaussian_kl(mean, log_variance, name="divergence")
+    loss = net.add(of_an_image, divergence, name="loss")
     net.update(loss, optimizer=Optimizer(kind="adam", learning_rate=net.learning_rate))
-    return again
+    return again, of_an_image, divergence
 
 
-def gan(net: Net, images: Value, *, hidden: int = 256) -> Value:
+def gan(net: Net, images: Value, *, hidden: int = 256) -> tuple[Value, ...]:
     """Two hidden layers in each, fully connected."""
     pixels = net.flatten(images)
     with net.scope("generator"):
@@ -43,10 +44,10 @@ def gan(net: Net, images: Value, *, hidden: int = 256) -> Value:
         return weights.linear(x, 1, "fc3")
 
     _compete(net, judge, pixels, made)
-    return made
+    return made, _variety(net, made, "variety"), _variety(net, pixels, "variety_of_images")
 
 
-def dcgan(net: Net, images: Value, *, width: float = 1.0) -> Value:
+def dcgan(net: Net, images: Value, *, width: float = 1.0) -> tuple[Value, ...]:
     """Convolutions with strides, transposed ones in the generator, batch norms between them."""
     _, channels, side, _ = images.shape
     levels = _levels(side)
@@ -63,7 +64,9 @@ def dcgan(net: Net, images: Value, *, width: float = 1.0) -> Value:
         return weights.linear(net.flatten(x), 1, "fc", bias=False)
 
     _compete(net, judge, images, made)
-    return made
+    return made, *(
+        _variety(net, net.flatten(x), name) for x, name in ((made, "variety"), (images, "variety_of_images"))
+    )
 
 
 def _levels(side: int) -> int:
@@ -93,6 +96,12 @@ def _compete(net: Net, judge: Callable[[Value], Value], real: Value, made: Value
     optimizer = Optimizer(kind="adam", learning_rate=net.learning_rate, beta1=0.5)
     for name, loss in (("discriminator", mistakes), ("generator", seen_through)):
         net.update(loss, [name], optimizer=optimizer, name=name)
+
+
+def _variety(net: Net, pixels: Value, name: str) -> Value:
+    """How much images of a batch differ: the variance of a pixel over them, its mean over the pixels."""
+    away = net.subtract(pixels, net.reduce_mean(pixels, (0,), keep=True))
+    return net.reduce_mean(net.multiply(away, away), (0, 1), name=name)
 
 
 def _mean(net: Net, x: Value) -> Value:

@@ -39,6 +39,7 @@ def build(job):
     _refuse(job)
     torch.set_num_threads(job.threads)
     torch.manual_seed(job.seed)
+    torch.set_default_dtype(getattr(torch, kept_type(job).name))  # of what is drawn
     _allow_tf32(job.precision == "tf32")
     torch.backends.cudnn.benchmark = job.device == "cuda"
     return TorchTrainer(job)
