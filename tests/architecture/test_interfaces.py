@@ -68,7 +68,7 @@ def test_networks_json_has_its_fields_and_the_published_counts(netdyno):
     assert counts["gpt2", "text"] == 124_439_808
     assert counts["vit-b16", "imagenet"] == 86_567_656
     assert counts["vae", "mnist"] == 652_824
-    assert len(counts) == 38
+    assert len(counts) == 39
 
 
 def test_results_json_has_its_fields(netdyno):

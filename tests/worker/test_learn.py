@@ -21,7 +21,7 @@ from netdyno_worker.tasks.learn import CHECK_EVERY, Learning, Plan, open_plan, t
 
 RULE = {"mean": [0.5], "std": [0.5], "crop": None, "pad": 0, "flip": False}
 PLAN = {"transforms": RULE, "steps": 40, "epochs": None, "evaluate_every": 0, "until": None}
-PLAN.update(loading_threads=2, logits="y", losses=[], scores={}, evaluation=None)
+PLAN.update(loading_threads=2, logits="y", losses=[], scores={}, evaluation=None, before=[], labelled=None)
 LOGITS = Reading("y", [], {})
 
 
@@ -230,6 +230,20 @@ class Task(WithFiles):
         last = [fields_of(events, "evaluation")[-1]["loss"] for events in (once, often)]
         self.assertEqual(last[0], last[1])
         self.assertEqual(len(fields_of(often, "evaluation")), 14)
+
+    def test_it_begins_with_what_earlier_stages_have_learnt(self):
+        before = [{"programme": classifier(), "epochs": 2}]
+        alone, after = self._learn(steps=2), self._learn(steps=2, before=before)
+        (stage,) = fields_of(after, "stage")
+        self.assertEqual(stage["steps"], 75)
+        first, later = (fields_of(events, "loss")[0]["losses"]["train"] for events in (alone, after))
+        self.assertLess(later, 0.5 * first)
+        weights = [fields_of(events, "built")[0]["weights"] for events in (alone, after)]
+        self.assertNotEqual(*weights)
+
+    def test_only_items_with_labels_are_learnt_from(self):
+        few = fields_of(self._learn(steps=None, epochs=1, labelled=80), "trained")[0]
+        self.assertEqual(few["steps"], 10)
 
     def _learn(self, seed=1, **changes):
         pack(self.paths["train"], *striped(300, 1))

@@ -22,8 +22,9 @@ from netdyno.runtime.judge import judge
 from netdyno.runtime.task import Finished
 from netdyno.runtime.watch import Ending
 from netdyno.runtime.worker import Worker
+from netdyno.workloads.goal import Goal
 from netdyno.workloads.inputs import InputFiles
-from netdyno.workloads.learn import Goal, headline, learn_figures, learn_request, record_of
+from netdyno.workloads.learn import headline, learn_figures, learn_request, record_of
 from netdyno.workloads.workload import Job, RunFacts
 from netdyno.zoo.catalog import find_entry, resolve
 
@@ -85,6 +86,8 @@ def test_a_plan_crosses_as_json_with_everything_in_it() -> None:
         "losses": [],
         "scores": {},
         "evaluation": None,
+        "before": [],
+        "labelled": None,
     }
 
 

@@ -32,6 +32,8 @@ def _resolved(network: str, dataset: str | None = None, batch: int = 2, **option
             {"steps": 600},
             "network 'bert-base', steps: expected at most 512 (its context), received 600.",
         ),
+        ("dbn", {"stage": 5}, "network 'dbn', stage: expected at most 4, received 5."),
+        ("dbn", {"start": "warm"}, "no start of dbn named 'warm' among the 2 known. Known: drawn, pretrained."),
         ("recursive", {"leaves": 1}, "network 'recursive', leaves: expected 2 or more, received 1."),
         ("vit-b16", {"heads": 7}, "attention: expected a width that 7 heads divide, received 768."),
         ("lstm", {"layers": 3}, "no option of lstm named 'layers' among the 3 known. Known: hidden, steps, words."),
@@ -91,7 +93,7 @@ def test_a_pair_learns_in_two_updates_over_parameters_of_its_own() -> None:
 def test_contrastive_divergence_takes_what_the_machine_made_as_it_is() -> None:
     graph = _resolved("rbm", k=3).graph
     assert sum(node.op == "bernoulli" for node in graph.nodes) == 3
-    assert {"made", "images", "weight"} <= ancestors(graph, "loss")
+    assert {"made", "images", "machine.weight"} <= ancestors(graph, "loss")
     (made,) = (node for node in graph.nodes if node.name == "made")
     assert made.op == "stop_gradient"
 
@@ -105,3 +107,24 @@ def test_a_tree_of_any_form_has_one_set_of_weights() -> None:
         (2, 4),
         (2, 4),
     ]
+
+
+def test_a_belief_network_teaches_one_machine_after_the_other_and_tunes_them_together() -> None:
+    for stage in (1, 2, 3):
+        (update,) = _resolved("dbn", stage=stage, hidden=30, top=40).updates()
+        assert {name.split(".")[0] for name in update.parameters} == {f"layer{stage}"}
+    (update,) = _resolved("dbn", hidden=30, top=40).updates()
+    assert {name.split(".")[0] for name in update.parameters} == {"layer1", "layer2", "layer3", "classes"}
+
+
+def test_a_belief_network_begins_with_the_stages_before_it_unless_it_is_drawn() -> None:
+    entry = find_entry("dbn")
+    assert [options["stage"] for options in entry.earlier(entry.options)] == [1, 2, 3]
+    assert not entry.earlier({**entry.options, "start": "drawn"})
+    assert [options["stage"] for options in entry.earlier({**entry.options, "stage": 2})] == [1]
+    shared = {p.name: p.shape for p in _resolved("dbn").graph.parameters}
+    for options in entry.earlier(entry.options):
+        own = {p.name: p.shape for p in resolve(entry, 2, options).graph.parameters}
+        assert {
+            name: shape for name, shape in own.items() if not name.endswith("visible_bias")
+        }.items() <= shared.items()

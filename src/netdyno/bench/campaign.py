@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from netdyno.bench.cells import FASTEST, Bench
+from netdyno.bench.earlier import earlier_stages, labelled
 from netdyno.bench.plan import Plan, PlannedRun
 from netdyno.bench.search.fastest import find_fastest
 from netdyno.bench.settings import Settings
@@ -253,6 +254,8 @@ def _describe(run: PlannedRun, campaign: Campaign) -> tuple[Request, RunFacts]:
         timing=settings.timing(cell.device, entry.steps),
         inputs=inputs,
         evaluate_every=campaign.evaluate_every,
+        before=earlier_stages(cell, entry, campaign.bench) if cell.goal else (),
+        labelled=labelled(cell, entry),
     )
     request = find_workload(cell.workload).request(job)
     counted = totals(programme)

@@ -48,7 +48,7 @@ from netdyno.results.record import MEASURED, Record
 from netdyno.results.result import Result, results_of, to_json
 from netdyno.results.selectors import newest_series
 from netdyno.text import shown
-from netdyno.workloads.learn import Goal
+from netdyno.workloads.goal import Goal
 from netdyno.zoo.items import TEXT
 
 LEARN = "learn"

@@ -148,6 +148,14 @@ class Evaluation(Event, frozen=True, kw_only=True):
     count: Count = 0
 
 
+class Stage(Event, frozen=True, kw_only=True):
+    """A stage that comes before the one that is measured has been learnt."""
+
+    steps: Count
+    seconds: Seconds
+    losses: Losses
+
+
 class Trained(Event, frozen=True, kw_only=True):
     """Learning has ended: how much was trained, and how long it took."""
 
@@ -196,6 +204,7 @@ AnyEvent = (
     | Proof
     | Probe
     | Evaluation
+    | Stage
     | Trained
     | LastWord
 )

@@ -118,6 +118,13 @@ class EvaluationGraph(Struct, frozen=True, kw_only=True):
     folded: tuple[Folded, ...]
 
 
+class EarlierStage(Struct, frozen=True, kw_only=True):
+    """What is learnt first, for so many epochs; the next stage begins with its parameters."""
+
+    programme: Wire
+    epochs: Duration
+
+
 class LearningPlan(Struct, frozen=True, kw_only=True):
     """Train on one packed file and evaluate on another, for `steps` or `epochs`, or `until` an accuracy."""
 
@@ -133,6 +140,8 @@ class LearningPlan(Struct, frozen=True, kw_only=True):
     evaluate_every: Count = 0  # steps; 0: at the end only
     until: Share | None = None
     evaluation: EvaluationGraph | None = None
+    before: tuple[EarlierStage, ...] = ()
+    labelled: Positive | None = None  # the first so many items alone are learnt from
 
     def __post_init__(self) -> None:
         lengths = [length for length in (self.steps, self.epochs) if length is not None]

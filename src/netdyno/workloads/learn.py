@@ -1,7 +1,6 @@
 """How well does a cell learn? Training on real data to a goal; the number of a run is its seed."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -14,7 +13,7 @@ from netdyno.graph.evaluation import evaluation_of, needs_other_graph
 from netdyno.graph.model import Programme
 from netdyno.protocol import events
 from netdyno.protocol.event_log import EventLog
-from netdyno.protocol.request import SEED, EvaluationGraph, Folded, LearningPlan, LearnRequest
+from netdyno.protocol.request import SEED, EarlierStage, EvaluationGraph, Folded, LearningPlan, LearnRequest
 from netdyno.results.cores import crowding
 from netdyno.results.figure import Figure
 from netdyno.results.record import MEASURED, SHORT, Evaluation, Record
@@ -27,52 +26,12 @@ from netdyno.runtime.worker import Setup, request_fields
 from netdyno.version import __version__
 from netdyno.workloads import figures
 from netdyno.workloads.figures import LESS, MORE
+from netdyno.workloads.goal import Goal, goal_of
 from netdyno.workloads.inputs import InputFiles
 from netdyno.workloads.train import settings_of, versions_of
 from netdyno.workloads.workload import Job, RunFacts
 
 ENERGY = "energy_j"
-GOAL = re.compile(r"(?:accuracy=(?P<accuracy>\S+) within )?(?P<unit>epochs|steps)=(?P<length>\S+)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    """When it is enough: so many epochs or steps, or an accuracy within them."""
-
-    epochs: float | None = None
-    steps: int | None = None
-    accuracy: float | None = None
-
-    def __post_init__(self) -> None:
-        lengths = [length for length in (self.steps, self.epochs) if length is not None]
-        _expect(len(lengths) == 1, "a goal", "either steps or epochs", f"{self.steps} and {self.epochs}")
-        _expect(0 < lengths[0] < math.inf, "steps or epochs", "a number over 0", lengths[0])
-        _expect(self.accuracy is None or 0 < self.accuracy <= 1, "accuracy", "a share in (0, 1]", self.accuracy)
-
-    @classmethod
-    def parse(cls, words: str) -> "Goal":
-        """The goal that `words()` wrote."""
-        found = GOAL.fullmatch(words)
-        try:
-            if found is None:
-                raise ValueError
-            accuracy = float(found["accuracy"]) if found["accuracy"] else None
-            steps = int(found["length"]) if found["unit"] == "steps" else None
-            epochs = float(found["length"]) if found["unit"] == "epochs" else None
-        except ValueError:
-            expected = "a goal such as 'epochs=1' or 'accuracy=0.985 within steps=900'"
-            raise NetdynoError(f"expected {expected}, received '{words[:100]}'.") from None
-        return cls(accuracy=accuracy, steps=steps, epochs=epochs)
-
-    def words(self) -> str:
-        """As it is stored and shown."""
-        length = f"steps={self.steps}" if self.steps is not None else f"epochs={self.epochs:g}"
-        return length if self.accuracy is None else f"accuracy={self.accuracy:g} within {length}"
-
-
-def goal_of(words: str) -> Goal:
-    """The goal in words; one epoch where there are none."""
-    return Goal.parse(words) if words else Goal(epochs=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +79,15 @@ def learn_figures(facts: RunFacts, logs: Sequence[EventLog], readings: Mapping[s
     """What a run that ended came to; the accuracy is that of the first rank, which evaluates."""
     evaluations, trained = logs[0].all(events.Evaluation), logs[0].first(events.Trained)
     train_s, wall_s = figures.trained_s(logs)
-    last = evaluations[-1] if evaluations else None
+    last, stages = evaluations[-1] if evaluations else None, logs[0].all(events.Stage)
+    earlier_s = sum(stage.seconds for stage in stages) if stages else None
     scores = [] if last is None or last.accuracy is not None else [("loss", last.loss), *last.scores.items()]
     return figures.by_name(
         [
             figures.find_figure("accuracy", "", MORE, last.accuracy if last else None),
             *(figures.find_figure(name, "", LESS, score) for name, score in scores),
             figures.find_figure("train_time", "s", LESS, train_s),
+            figures.find_figure("earlier_time", "s", LESS, earlier_s),
             figures.find_figure("wall_time", "s", LESS, wall_s),
             figures.find_figure("steps", "steps", LESS, float(trained.steps) if trained else None),
             figures.find_figure("energy", "J", LESS, readings.get(ENERGY)),
@@ -213,6 +174,8 @@ def _open_plan(job: Job) -> LearningPlan:
         evaluate_every=_evaluate_every(job, inputs),
         until=goal.accuracy,
         loading_threads=job.cell.threads,
+        before=tuple(EarlierStage(programme=job.worker.wire(stage), epochs=n) for stage, n in job.before),
+        labelled=job.labelled if job.labelled and job.labelled < inputs.ready.about.count else None,
     )
 
 
@@ -291,8 +254,3 @@ def is_classifier(programme: Programme) -> bool:
     losses = [node for node in programme.graph.nodes if node.op == "softmax_cross_entropy"]
     outputs = programme.graph.outputs
     return bool(outputs) and any(node.inputs[0] == outputs[0] and node.inputs[1] in labels for node in losses)
-
-
-def _expect(holds: bool, where: str, expected: str, received: object) -> None:
-    if not holds:
-        raise NetdynoError(f"{where}: expected {expected}, received {received}.")

@@ -26,6 +26,8 @@ class Job:
     timing: Timing
     inputs: InputFiles | None = None  # what a cell with real data is fed
     evaluate_every: int | None = None  # steps
+    before: tuple[tuple[Programme, float], ...] = ()  # stages that are learnt first, and for how many epochs
+    labelled: int | None = None  # items that have labels, if not all have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

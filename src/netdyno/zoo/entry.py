@@ -1,6 +1,6 @@
 """What is known of a network on a dataset: recipe, source and size, how it is trained and how it is proved."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from netdyno.zoo.builder import Value
@@ -14,7 +14,7 @@ Recipe = Callable[..., Value | tuple[Value, ...]]
 # A verification of the whole zoo proves the convolutional networks; the others are proved when asked for.
 CNN, MLP, INSTRUMENT = "cnn", "mlp", "instrument"
 GENERATIVE, SEGMENTATION = "generative", "segmentation"
-SHALLOW, RECURRENT, TREE, TRANSFORMER = "shallow", "recurrent", "tree", "transformer"
+DEEP, SHALLOW, RECURRENT, TREE, TRANSFORMER = "deep", "shallow", "recurrent", "tree", "transformer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +39,9 @@ class Entry:
     proof_options: Mapping[str, Option] = field(default_factory=dict)
     defaults: Mapping[str, Option] = field(default_factory=dict)  # of options, in place of the recipe's
     units: str = ""  # the option that says how many items a row has: the tokens of a text; one if not said
+    # Of options: those of the stages that are learnt before, each from the parameters of the one before it.
+    earlier: Callable[[Mapping[str, Option]], Sequence[Mapping[str, Option]]] = lambda options: ()
+    labelled: str = ""  # the option that says how many items have labels; all if not said
     steps: int = 300
     note: str = ""
 

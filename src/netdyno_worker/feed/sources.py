@@ -17,11 +17,12 @@ from netdyno_worker.feed.rows import ROWS, open_rows
 from netdyno_worker.feed.transforms import Transform
 
 
-def open_source(path, program, rule, seed=None):
-    """Of the file at `path`. With a seed the order is shuffled, and crops and flips are random, seeded by batch."""
+def open_source(path, program, rule, seed=None, count=None):
+    """Of the first `count` items, or all, of the file at `path`. With a seed the order is shuffled, and crops and
+    flips are random, seeded by batch."""
     if path.endswith(ROWS):
-        return RowBatches(open_rows(path), program, seed)
-    return Batches(open_packed(path), program, rule, seed)
+        return RowBatches(open_rows(path), program, seed, count)
+    return Batches(open_packed(path), program, rule, seed, count)
 
 
 class Shuffled(object):
@@ -64,14 +65,14 @@ class InTurn(object):
 class Batches(object):
     """Images with a class each; other inputs are drawn."""
 
-    def __init__(self, packed, program, rule, seed=None):
+    def __init__(self, packed, program, rule, seed=None, count=None):
         images, labels, self._drawn = _inputs(program)
         self.size = images.shape[0]
-        self.count = len(packed.images)
+        self.count = min(count or len(packed.images), len(packed.images))
         self.labels_name = labels and labels.name
         self._images_name = images.name
         self._shape = images.shape
-        self._rows = packed.images.reshape(self.count, -1)
+        self._rows = packed.images.reshape(len(packed.images), -1)
         self._pixel_shape = packed.images.shape[1:]
         self._labels = packed.labels
         self._seed = seed
@@ -106,12 +107,12 @@ class RowBatches(object):
 
     labels_name = None
 
-    def __init__(self, rows, program, seed=None):
+    def __init__(self, rows, program, seed=None, count=None):
         self._inputs = [i for i in program.inputs if i.name in rows.arrays]
         self._drawn = [i for i in program.inputs if i.name not in rows.arrays]
         _expect_rows(rows, self._inputs, self._drawn)
         self.size = self._inputs[0].shape[0]
-        self.count = rows.count
+        self.count = min(count or rows.count, rows.count)
         self._arrays = rows.arrays
         self._seed = seed
         self._order = _order(self.count, seed)

@@ -9,21 +9,25 @@ from netdyno_worker.program import constants
 
 
 class Weights(object):
-    """Makes each parameter when the adapter asks for it, and remembers its hash; `keep` also its value."""
+    """Makes each parameter when the adapter asks for it, and remembers its hash; `keep` also its value. Those that
+    are `given`, by name, are not drawn."""
 
-    def __init__(self, program, seed, keep=False):
+    def __init__(self, program, seed, keep=False, given=None):
         self._parameters = {parameter.name: parameter for parameter in program.parameters}
         self._constants = constants(program)
         self._seed = seed
         self._hashes = {}
         self._kept = {} if keep else None
+        self._given = given or {}
 
     def initial(self, name):
         """The initial value of one parameter as a float32 array."""
         if self._kept and name in self._kept:
             return self._kept[name].copy()
         parameter = self._parameters[name]
-        array = draw(parameter.initial, name, parameter.shape, self._seed)
+        array = self._given.get(name)
+        if array is None:
+            array = draw(parameter.initial, name, parameter.shape, self._seed)
         self._hashes[name] = hashlib.sha256(np.ascontiguousarray(array)).hexdigest()
         if self._kept is not None:
             self._kept[name] = array.copy()

@@ -10,6 +10,7 @@ from netdyno_worker.build import build, emit_memory, job_of
 from netdyno_worker.evaluator import Evaluator, Reading, folded_values
 from netdyno_worker.feed.loader import Loader
 from netdyno_worker.feed.sources import open_source
+from netdyno_worker.feed.weights import Weights
 from netdyno_worker.program import read_program, shapes
 
 CHECK_EVERY = 1000  # steps between looks at the loss: each look waits for the device
@@ -27,18 +28,47 @@ def run(adapter, request, emit):
     builder = _evaluation_builder(adapter, request)
     reading = Reading(asked["logits"], asked["losses"], asked["scores"])
     evaluator = Evaluator(test, asked["loading_threads"], reading, builder)
-    trainer, _ = build(adapter, request, request, emit)
+    earlier = learn_earlier(adapter, request, emit)
+    trainer, _ = build(adapter, request, request, emit, Weights(program, request["seed"], given=earlier))
     learn(trainer, plan, evaluator, emit)
+
+
+def learn_earlier(adapter, request, emit):
+    """{parameter: value} after the stages that come before, each of which begins with those of the one before it."""
+    asked, values = request["plan"], {}
+    for stage in asked["before"]:
+        program = read_program(stage["programme"])
+        source = open_source(asked["train"], program, asked["transforms"], request["seed"])
+        weights = Weights(program, request["seed"], given=values)
+        trainer = adapter.build(job_of(request, program, weights.initial))
+        steps, start = _steps(stage["epochs"], source), time.perf_counter()
+        loader = Loader(source, asked["loading_threads"])
+        try:
+            for _ in range(steps):
+                trainer.feed(loader.take())
+                trainer.step()
+            trainer.wait()
+        finally:
+            loader.stop()
+        losses = trainer.read("losses")
+        emit("stage", steps=steps, seconds=time.perf_counter() - start, losses=losses)
+        _expect_finite(losses, steps)
+        values.update((name, np.array(value, np.float32)) for name, value in trainer.read("parameters").items())
+    return values
+
+
+def _steps(epochs, source):
+    return int(math.ceil(epochs * source.count / float(source.size)))
 
 
 def open_plan(asked, program, seed):
     """The plan that is requested, with its training split opened and checked."""
-    batches = open_source(asked["train"], program, asked["transforms"], seed)
+    batches = open_source(asked["train"], program, asked["transforms"], seed, asked["labelled"])
     if batches.count < batches.size:
         raise ValueError(
             "'%s': expected at least a batch of %d items, received %d" % (asked["train"], batches.size, batches.count)
         )
-    steps = asked["steps"] or int(math.ceil(asked["epochs"] * batches.count / float(batches.size)))
+    steps = asked["steps"] or _steps(asked["epochs"], batches)
     return Plan(batches, asked["loading_threads"], steps, asked["evaluate_every"], asked["until"])
 
 

@@ -18,7 +18,7 @@ from netdyno.results.statistics import value_of
 from netdyno.runtime.group import rank_folder
 from netdyno.runtime.observer import Step
 from netdyno.workloads.fit import Fit
-from netdyno.workloads.learn import goal_of
+from netdyno.workloads.goal import goal_of
 from netdyno.workloads.probe import Choice
 
 DRAW_EVERY_S = 1.0
