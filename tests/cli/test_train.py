@@ -120,7 +120,7 @@ def test_again_repeats_every_seed_even_where_one_failed(tiny_mnist):
         (("--seeds", "0"), "--seeds: expected a whole number over 0, at most 2,147,483,647, received 0"),
         (("--source", "cifar10"), "cifar10 has no train split here"),
         (("--source", "mnits"), "mnist"),
-        (("--batch", "65"), "expected at least a batch of 65 images, received 64"),
+        (("--batch", "65"), "expected at least a batch of 65 items, received 64"),
     ],
 )
 def test_a_mistake_is_one_line(tiny_mnist, flags, words):
@@ -128,3 +128,38 @@ def test_a_mistake_is_one_line(tiny_mnist, flags, words):
     assert done.returncode in (1, 2)
     assert words in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_text_of_the_user_is_learnt_and_kept_beside_what_needs_no_network(netdyno, tmp_path):
+    text = tmp_path / "own.txt"
+    text.write_text("a rose is a rose is a rose, and so is every other rose. " * 40)
+    done = netdyno(
+        "train", "--framework", "reference", "--network", "lstm", "--dataset", f"text:{text}", "--batch", "4",
+        "--set", "words=20", "--set", "hidden=6", "--set", "steps=5", "--steps", "3", "--seeds", "1", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (result,) = json.loads(done.stdout)
+    assert (result["dataset"], result["source"]) == ("text", f"text:{text}")
+    assert "accuracy" not in result["figures"]
+    (point,) = result["seeds"][0]["curve"]
+    assert result["figures"]["loss"]["value"] == point["loss"] == pytest.approx(3.0, abs=0.2)  # ln 20
+    (run,) = _runs(netdyno).values()
+    assert 0 < run.basis["simple bigram"] < run.basis["simple unigram"] < 3.0
+
+
+def test_a_network_of_words_asks_for_a_text(netdyno):
+    done = netdyno("train", "--framework", "reference", "--network", "lstm", "--steps", "1")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "lstm: expected a text to read, received 'text'. Use --dataset text:PATH, or bytes:PATH." in done.stderr
+
+
+def test_a_network_that_classifies_nothing_tells_what_it_returns(tiny_mnist):
+    done = tiny_mnist(*LEARN, "--network", "rbm", "--set", "hidden=9", "--seeds", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    (result,) = json.loads(done.stdout)
+    assert {"loss", "reconstruction_error"} <= set(result["figures"])
+    curve = result["seeds"][0]["curve"]
+    assert [set(point["scores"]) for point in curve] == [{"reconstruction_error"}] * 2
+    assert (
+        "reconstruction error" in tiny_mnist(*LEARN, "--network", "rbm", "--set", "hidden=9", "--seeds", "1").stdout
+    )
