@@ -1,7 +1,7 @@
 """Which small programs show ops along axes, on pairs of values and by lookup: ARRAYS = {case name: wire form}."""
 
 from one_op import SIDE, case, finish, plain
-from sketch import Sketch
+from sketch import ADAM, MOMENTUM, Sketch
 
 
 def _unary(op, shape=(3, 4), low=-1.0, high=1.0, **attributes):
@@ -15,13 +15,13 @@ def _transposed(weight, shape, x=(2, 4, 3, 5), bias=True, **attributes):
     return case("transposed_convolution", operands, shape, **attributes)
 
 
-def _lookup(indices, classes):
+def _lookup(indices, classes, optimizer=MOMENTUM):
     sketch = Sketch()
     sketch.input("indices", indices, 0, classes, "integers")
     sketch.parameter("table", [classes, 3])
     shape = [*indices, 3]
     sketch.node("y", "gather", ["table", "indices"], shape)
-    return finish(sketch, shape)
+    return finish(sketch, shape, optimizer)
 
 
 def _marked(indices, classes):
@@ -129,5 +129,6 @@ ARRAYS = {
     "clamp/images": case("clamp", [("x", SIDE)], SIDE, low=0.0, high=0.75),
     "gather/tokens": _lookup([2, 5], 4),
     "gather/rows": _lookup([3], 7),
+    "gather/rows_of_several": _lookup([2, 5], 4, ADAM),
     "one_hot/tokens": _marked([2, 3], 5),
 }
