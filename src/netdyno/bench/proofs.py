@@ -18,11 +18,14 @@ from netdyno.results.proof import EXACTLY, Proof
 from netdyno.runtime.worker import Setup
 from netdyno.runtime.worker_file import pack_worker
 from netdyno.workloads.prove import Candidate, Prover
-from netdyno.workloads.references import ProofCase, References
+from netdyno.workloads.references import MOST_BYTES, ProofCase, References
 from netdyno.zoo.catalog import entries, find_network, resolve
-from netdyno.zoo.entry import CNN, Entry, reduced
+from netdyno.zoo.entry import INSTRUMENT, Entry, reduced
 
 BATCHES = (8, 4, 2)  # of a proof: the largest whose forward pass is cheap
+# Arrays of a network's reference: its gradients, and its parameters after the updates, in float64.
+REFERENCE_BYTES_PER_PARAMETER = 16
+ARRAYS_SHARE = 0.8  # of what is kept of references; outputs take the rest
 CHEAP_MACS = 10e9  # of a batch, forward: the oracle takes about ten seconds for all that a proof needs
 MOST_MACS = 50e9  # over this, smaller items are proved where a network has them
 
@@ -49,9 +52,9 @@ def make_prover(threads: int) -> Prover:
 
 
 def networks_to_prove(names: Sequence[str], dataset: str | None, bench: Bench) -> list[Entry]:
-    """The entries of these names, a user's own network among them; without names the zoo's convolutional ones."""
+    """The entries of these names, a user's own network among them; without names the zoo but for instruments."""
     if not names:
-        known = entries() if dataset else entries(CNN)
+        known = [entry for entry in entries() if dataset or entry.family != INSTRUMENT]
         found = [entry for entry in known if dataset in (None, entry.dataset)]
         return found or [bench.entry("", dataset)]
     cases: list[Entry] = []
@@ -89,6 +92,21 @@ def proof_form(entry: Entry, size: Size) -> tuple[Entry, int]:
     form = entry if full else reduced(entry)
     cheap = (batch for batch in BATCHES if not full or entry.macs * batch <= CHEAP_MACS)
     return form, size.batch or next(cheap, BATCHES[-1])
+
+
+def groups_that_fit(networks: Sequence[Entry], size: Size) -> list[list[Entry]]:
+    """The networks in their order, in groups whose references are kept together; one that is too large is alone."""
+    groups: list[list[Entry]] = []
+    most_bytes = room = MOST_BYTES * ARRAYS_SHARE
+    for entry in networks:
+        form, _ = proof_form(entry, size)
+        needed = REFERENCE_BYTES_PER_PARAMETER * entry.parameters if form == entry else 0
+        if not groups or needed > room:
+            groups.append([])
+            room = most_bytes
+        groups[-1].append(entry)
+        room -= needed
+    return groups
 
 
 def proof_case(entry: Entry, prover: Prover, size: Size) -> ProofCase:

@@ -12,6 +12,7 @@ from netdyno.bench.proofs import (
     candidates,
     dated,
     extent,
+    groups_that_fit,
     make_prover,
     networks_to_prove,
     proof_case,
@@ -107,9 +108,14 @@ def verify(
     bench = usual_bench(machine)
     prover = make_prover(bench.threads)
     networks = networks_to_prove(network or (), dataset, bench)
+    size = Size(batch=batch, full=full_size)
     with open_store(store_location(context)) as store:
-        cases = _references(networks, prover, Size(batch=batch, full=full_size))
-        proofs = _prove_all(cases, proved, prover, lambda proof: store.add_proof(dated(proof, machine)))
+        proofs: list[Proof] = []
+        groups = groups_that_fit(networks, size)
+        for place, group in enumerate(groups, 1):
+            _tell_group(place, groups)
+            cases = _references(group, prover, size)
+            proofs += _prove_all(cases, proved, prover, lambda proof: store.add_proof(dated(proof, machine)))
     several = len({one.spec.name for one in proved}) > 2
     _show(proofs, missing, Form(json=json, matrix=every or several, tensors=bool(explain)))
 
@@ -141,6 +147,12 @@ def _candidates(
                 raise
             missing[spec.name] = str(error)
     return found, missing
+
+
+def _tell_group(place: int, groups: list[list[Entry]]) -> None:
+    """Where the references of all networks would take too much of the disk at once."""
+    if len(groups) > 1:
+        talk_console().print(f"group {place} of {len(groups)}: {len(groups[place - 1])} networks")
 
 
 def _references(networks: list[Entry], prover: Prover, size: Size) -> list[ProofCase]:

@@ -11,7 +11,7 @@ from netdyno.zoo.options import Option, options_of
 # that makes something else gives that, and behind it scalars that are told of it on a test split.
 Recipe = Callable[..., Value | tuple[Value, ...]]
 
-# A verification of the whole zoo proves the convolutional networks; the others are proved when asked for.
+# A verification of the whole zoo leaves out instruments, which are proved when asked for.
 CNN, MLP, INSTRUMENT = "cnn", "mlp", "instrument"
 GENERATIVE, SEGMENTATION = "generative", "segmentation"
 DEEP, SHALLOW, RECURRENT, TREE, TRANSFORMER = "deep", "shallow", "recurrent", "tree", "transformer"
