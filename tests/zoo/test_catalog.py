@@ -29,6 +29,7 @@ PUBLISHED = {  # parameters, then MACs of one image as far as they are published
     ("resnet34", "imagenet"): (21_797_672, 3.664e9),
     ("resnet152", "imagenet"): (60_192_808, 11.514e9),
     ("inception-v3", "imagenet"): (23_834_568, 5.713e9),
+    ("efficientnet-b0", "imagenet"): (5_288_548, 0.386e9),
     ("dcn", "cifar10"): (1_369_738, None),
     ("dcn", "mnist"): (1_369_738 - 2 * 9 * 96, None),  # one channel in place of three
 }

@@ -6,6 +6,7 @@ from netdyno.zoo.entry import CNN, GENERATIVE, SEGMENTATION, Entry
 from netdyno.zoo.families.cnn.alexnet import alexnet, alexnet_cifar10, alexnet_owt
 from netdyno.zoo.families.cnn.all_cnn import all_cnn
 from netdyno.zoo.families.cnn.deconv import deconv
+from netdyno.zoo.families.cnn.efficientnet import efficientnet_b0
 from netdyno.zoo.families.cnn.googlenet import googlenet, googlenet_bn, googlenet_cifar10
 from netdyno.zoo.families.cnn.inception_v3 import inception_v3
 from netdyno.zoo.families.cnn.lenet import lenet
@@ -216,6 +217,19 @@ ENTRIES = (
         proof_items=IMAGENET.of_size(107),
         note="mean pools do not count padding, as in the authors' code and unlike torchvision; learning rate 0.01: "
         "at 0.1 the loss of one repeated batch of 8 jumps up and down",
+    ),
+    Entry(
+        network="efficientnet-b0",
+        family=CNN,
+        items=IMAGENET,
+        build=efficientnet_b0,
+        source="Tan and Le 2019, EfficientNet: 5.3 M parameters, 0.39 G multiply-adds; torchvision: 5,288,548",
+        parameters=5_288_548,
+        macs=385_814_752,
+        batch=8,
+        learning_rate=0.01,
+        proof_items=IMAGENET.of_size(96),
+        note="without stochastic depth; SGD in place of RMSProp",
     ),
     Entry(
         network="dcn",
