@@ -14,6 +14,8 @@ from netdyno.protocol.events import Done, Hello, Sample
 
 HELLO = {"event": "hello", "at": 1.5, "protocol": 2, "versions": {"lib": "1"}}
 SAMPLE = {"event": "sample", "at": 2.0, "steps": 3, "seconds": 0.5}
+DRAWN = {"height": 1, "width": 1, "channels": 1, "made": "AA==", "images": "/w==", "sees_images": True}
+PICTURES = {"event": "pictures", "at": 2.5, "drawn": DRAWN}
 DONE = {"event": "done", "at": 3.0}
 
 
@@ -28,6 +30,11 @@ def test_events_are_typed_values_in_order():
     assert [type(event) for event in log.events] == [Hello, Sample, Done]
     assert log.first(Sample) == Sample(at=2.0, steps=3, seconds=0.5)
     assert (log.all(Sample), log.last) == ([log.events[1]], log.events[2])
+
+
+def test_pictures_are_bytes():
+    drawn = _parse(PICTURES).events[0].drawn
+    assert (drawn.made, drawn.images) == (b"\x00", b"\xff")
 
 
 def test_fields_that_nobody_knows_are_left_out():
@@ -52,6 +59,11 @@ def test_fields_that_nobody_knows_are_left_out():
         ('{"event": "sample", "at": 1, "steps": 1, "seconds": 1e999}', "field 'seconds': number out of range"),
         ({"event": "memory", "at": 1, "host_peak_bytes": "x"}, "field 'host_peak_bytes': expected `int | null`"),
         ({**HELLO, "versions": {"x": "1\x1b[31m"}}, "field 'versions[...]': expected `str` matching regex"),
+        ({**PICTURES, "drawn": {**DRAWN, "made": "A" * 400_000}}, "field 'drawn.made': expected `bytes` of length"),
+        ({**PICTURES, "drawn": {**DRAWN, "made": "AAAA"}}, "got 3 and 1 bytes"),
+        ({**PICTURES, "drawn": {**DRAWN, "made": "", "images": ""}}, "got 0 and 0 bytes"),
+        ({**PICTURES, "drawn": {**DRAWN, "made": "!"}}, "field 'drawn.made': invalid base64"),
+        ({**PICTURES, "drawn": {**DRAWN, "width": 1000}}, "field 'drawn.width': expected `int` <= 64"),
         ({"event": "failed", "at": 1, "reason": "x" * 20_000}, "field 'reason': expected `str` of length <= 10000"),
     ],
 )

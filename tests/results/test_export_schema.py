@@ -70,6 +70,7 @@ def test_a_line_of_a_record_is_its_plain_data(record: Record) -> None:
         assert text_of(each) == encoded(plain_of(each))
 
 
+DRAWN = {"height": 1, "width": 1, "channels": 1, "made": "AA==", "images": "AA==", "sees_images": True}
 WRONG: list[tuple[str, Any, str]] = [
     ("id", "../../etc/passwd", "id"),
     ("id", ".hidden", "id"),
@@ -99,6 +100,11 @@ WRONG: list[tuple[str, Any, str]] = [
     ("trace", {"power_w": [[0, 1, 2]]}, "trace.power_w[0]"),
     ("trace", {"power_w": [[0, "1"]]}, "trace.power_w[0][1]"),
     ("trace", {"power_w": [[0, 1]] * 1001}, "trace.power_w"),
+    ("pictures", {**DRAWN, "made": "AA", "images": "AA"}, "pictures.made"),
+    ("pictures", {**DRAWN, "made": "A" * 400_000}, "pictures.made"),
+    ("pictures", {**DRAWN, "height": 65}, "pictures.height"),
+    ("pictures", {**DRAWN, "channels": 2}, "pictures.channels"),
+    ("pictures", {**DRAWN, "title": "a dog"}, "pictures.title"),
     ("versions", {"x": {}}, "versions.x"),
     ("settings", {"execution": ["eager"]}, "settings.execution"),
     ("environment", {"gpus": ["H200"]}, "environment.gpus[0]"),

@@ -21,7 +21,9 @@ from netdyno_worker.tasks.learn import CHECK_EVERY, Learning, Plan, open_plan, t
 
 RULE = {"mean": [0.5], "std": [0.5], "crop": None, "pad": 0, "flip": False}
 PLAN = {"transforms": RULE, "steps": 40, "epochs": None, "evaluate_every": 0, "until": None}
-PLAN.update(loading_threads=2, logits="y", losses=[], scores={}, evaluation=None, before=[], labelled=None)
+PLAN.update(
+    loading_threads=2, logits="y", losses=[], scores={}, evaluation=None, before=[], labelled=None, pictures=None
+)
 LOGITS = Reading("y", [], {})
 
 

@@ -15,7 +15,7 @@ from netdyno.errors import NetdynoError
 from netdyno.graph.lower import lowered
 from netdyno.graph.wire import from_wire
 from netdyno.protocol.event_log import EventLog
-from netdyno.protocol.events import Done, Evaluation, FirstStep, Trained
+from netdyno.protocol.events import Done, Drawn, Evaluation, FirstStep, Pictures, Trained
 from netdyno.protocol.request import Transforms
 from netdyno.results.cell import Cell
 from netdyno.runtime.judge import judge
@@ -88,6 +88,7 @@ def test_a_plan_crosses_as_json_with_everything_in_it() -> None:
         "evaluation": None,
         "before": [],
         "labelled": None,
+        "pictures": None,
     }
 
 
@@ -231,6 +232,16 @@ def test_a_record_says_which_data_was_learned(tmp_path: Path) -> None:
     facts = replace(_facts("steps=20"), basis={"train data": "12ab", "test data": "34cd"})
     record = record_of(facts, _finished(tmp_path, *LEARNED), "later")
     assert record.basis == {"train data": "12ab", "test data": "34cd"}
+
+
+def test_a_record_keeps_what_the_network_drew_or_says_why_there_is_nothing(tmp_path: Path) -> None:
+    drawn = Drawn(height=1, width=2, channels=1, made=b"ab", images=b"cd", sees_images=True)
+    record = record_of(_facts("steps=20"), _finished(tmp_path, *LEARNED, Pictures(at=9, drawn=drawn)), "later")
+    assert record.pictures is not None
+    assert (record.pictures.made, record.pictures.images, record.pictures.count) == (b"ab", b"cd", 1)
+    failed = _finished(tmp_path, *LEARNED, Pictures(at=9, absent="ValueError: no room"))
+    record = record_of(_facts("steps=20"), failed, "later")
+    assert (record.outcome, record.pictures, record.absent["pictures"]) == ("measured", None, "ValueError: no room")
 
 
 def test_done_without_training_has_failed(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from netdyno.results.exchange.selection import Selection
 from netdyno.results.result import results_of
 from netdyno.results.selectors import fields_of
 from netdyno.results.store import Store, open_store
-from netdyno.results.store.bulk import runs_by_cell, traces_of
+from netdyno.results.store.bulk import pictures_of, runs_by_cell, traces_of
 
 ENDINGS = (".svg", ".png")  # of charts for papers
 THEN = "2018"  # the folder of what was published then
@@ -85,6 +85,7 @@ def page_text(asked: Asked, tell: Tell) -> str:
         traces=partial(traces_of, asked.store),
         proofs=asked.store.proofs(),
         trainings=() if asked.selector else results_of(runs_by_cell(asked.store, of=LEARN, whole=False)),
+        pictures=partial(pictures_of, asked.store),
         selector=asked.selector,
         with_reference=asked.reference,
     )

@@ -61,6 +61,20 @@ def evaluation_of(programme: Programme) -> Evaluation:
     return Evaluation(programme=Programme(graph=graph, stages=(stage,)), folded=tuple(rows.values()))
 
 
+def answering(programme: Programme, output: str) -> Programme:
+    """The graph that is trained, draws and all, with one output; it too has an update, which is never made."""
+    graph, update = programme.graph, programme.updates()[0]
+    reached = ancestors(graph, output) | ancestors(graph, update.loss)
+    kept = replace(
+        graph,
+        inputs=tuple(given for given in graph.inputs if given.name in reached),
+        parameters=tuple(parameter for parameter in graph.parameters if parameter.name in reached),
+        nodes=tuple(node for node in graph.nodes if node.name in reached),
+        outputs=(output,),
+    )
+    return Programme(graph=kept, stages=(Stage(name="train", updates=(_least_update(kept, update),)),))
+
+
 def _maps_before_norms(graph: Graph) -> dict[str, Node]:
     """{batch norm: the convolution or matrix before it}, where nobody else sees what lies between."""
     nodes = {node.name: node for node in graph.nodes}

@@ -6,15 +6,18 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from netdyno.protocol.fields import (
+    MOST_PICTURES,
     Count,
     Duration,
     Name,
     Number,
+    Pixels,
     Positive,
     Scalar,
     Seconds,
     Settings,
     Share,
+    Side,
     Text,
 )
 
@@ -166,6 +169,34 @@ class Trained(Event, frozen=True, kw_only=True):
     loader: Stages = {}
 
 
+class Drawn(Struct, frozen=True, kw_only=True):
+    """Pictures of `channels` bytes a pixel, row by row, one after the other: `made` by the network, and as many
+    `images` of the test split."""
+
+    height: Side
+    width: Side
+    channels: Literal[1, 3]
+    made: Pixels
+    images: Pixels
+    sees_images: bool  # those that are made are computed from them
+
+    def __post_init__(self) -> None:
+        count, rest = divmod(len(self.made), self.height * self.width * self.channels)
+        if rest or not 0 < count <= MOST_PICTURES or len(self.images) != len(self.made):
+            shape = f"{self.height}×{self.width}×{self.channels}"
+            raise ValueError(
+                f"Expected 1 to {MOST_PICTURES} pictures of {shape} and as many images,"
+                f" got {len(self.made)} and {len(self.images)} bytes"
+            )
+
+
+class Pictures(Event, frozen=True, kw_only=True):
+    """What the network makes of the first test images, or why it could not be read."""
+
+    drawn: Drawn | None = None
+    absent: Text = ""
+
+
 class Done(Event, frozen=True, kw_only=True):
     """Last word: everything that was requested is done."""
 
@@ -206,5 +237,6 @@ AnyEvent = (
     | Evaluation
     | Stage
     | Trained
+    | Pictures
     | LastWord
 )

@@ -28,5 +28,9 @@ Scalar = (
     | None
 )
 Settings = Annotated[dict[Name, Scalar], Meta(max_length=200)]
+MOST_PICTURES = 24
+MOST_SIDE = 64  # pixels of a picture: the worker leaves pixels out of larger ones
+Side = Annotated[int, Meta(ge=1, le=MOST_SIDE)]
+Pixels = Annotated[bytes, Meta(max_length=MOST_PICTURES * MOST_SIDE**2 * 3)]  # in JSON as base64
 Wire = dict[str, object]
 """A programme in the form that netdyno.graph.wire writes and reads."""

@@ -6,6 +6,7 @@ from msgspec import Meta, Struct
 
 from netdyno.errors import NetdynoError
 from netdyno.protocol.fields import (
+    MOST_PICTURES,
     PROTOCOL,
     Count,
     Duration,
@@ -125,6 +126,17 @@ class EarlierStage(Struct, frozen=True, kw_only=True):
     epochs: Duration
 
 
+class PicturesPlan(Struct, frozen=True, kw_only=True):
+    """What the network makes of the first test images: at most `count` pictures, from an output with as many numbers
+    in a row as an image of the input `images` has."""
+
+    programme: Wire  # its graph, with that output alone
+    images: Name
+    logits: bool  # a sigmoid makes pixels of the output
+    sees_images: bool  # the output is computed from the images
+    count: Annotated[int, Meta(ge=1, le=MOST_PICTURES)]
+
+
 class LearningPlan(Struct, frozen=True, kw_only=True):
     """Train on one packed file and evaluate on another, for `steps` or `epochs`, or `until` an accuracy."""
 
@@ -142,6 +154,7 @@ class LearningPlan(Struct, frozen=True, kw_only=True):
     evaluation: EvaluationGraph | None = None
     before: tuple[EarlierStage, ...] = ()
     labelled: Positive | None = None  # the first so many items alone are learnt from
+    pictures: PicturesPlan | None = None  # that are made at the end
 
     def __post_init__(self) -> None:
         lengths = [length for length in (self.steps, self.epochs) if length is not None]

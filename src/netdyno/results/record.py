@@ -8,6 +8,7 @@ from msgspec import Meta, Struct, field
 from netdyno.errors import NetdynoError
 from netdyno.results.cell import Cell
 from netdyno.results.figure import Figure, FigureName
+from netdyno.results.pictures import Pictures
 from netdyno.results.values import (
     AnyNumber,
     Bytes,
@@ -105,6 +106,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     samples: Annotated[tuple[Sample, ...], Meta(max_length=100_000)] = ()
     warmup: Annotated[tuple[Sample, ...], Meta(max_length=100_000)] = ()
     curve: Annotated[tuple[Evaluation, ...], Meta(max_length=100_000)] = ()
+    pictures: Pictures | None = None  # that the network makes when it has learnt
     flags: Annotated[tuple[Words, ...], Meta(max_length=100)] = ()  # what is weak about a measured run
     build_s: AnyNumber | None = None
     first_step_s: AnyNumber | None = None

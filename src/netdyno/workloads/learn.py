@@ -28,6 +28,7 @@ from netdyno.workloads import figures
 from netdyno.workloads.figures import LESS, MORE
 from netdyno.workloads.goal import Goal, goal_of
 from netdyno.workloads.inputs import InputFiles
+from netdyno.workloads.pictures import kept_pictures, pictures_plan, why_no_pictures
 from netdyno.workloads.train import settings_of, versions_of
 from netdyno.workloads.workload import Job, RunFacts
 
@@ -109,6 +110,7 @@ def record_of(facts: RunFacts, finished: Finished, ended_at: str) -> Record:
     outcome, reason = _outcome(finished, goal_of(facts.cell.goal))
     found = _read(finished, facts, trained) if trained else Readings()
     absent = {"energy": found.absent[ENERGY]} if ENERGY in found.absent else {}
+    absent |= {"pictures": why} if (why := why_no_pictures(log)) else {}
     told = learn_figures(facts, finished.logs, found.values) if outcome in (MEASURED, SHORT) else {}
     return Record(
         id=finished.folder.name,
@@ -123,6 +125,7 @@ def record_of(facts: RunFacts, finished: Finished, ended_at: str) -> Record:
         figures=told,
         headline=headline(facts, told),
         curve=_curve(log),
+        pictures=kept_pictures(log),
         flags=_flags(facts, finished, outcome),
         readings=found.values,
         absent={**found.absent, **absent},
@@ -154,7 +157,12 @@ def _scored_plan(job: Job, programme: Programme) -> LearningPlan:
     losses = {update.name: update.loss for update in programme.updates()}
     others = {name: name for name in programme.graph.outputs if name not in losses.values()}
     each = losses if len(losses) > 1 else {}
-    return structs.replace(_open_plan(job), losses=tuple(losses.values()), scores={**each, **others})
+    return structs.replace(
+        _open_plan(job),
+        losses=tuple(losses.values()),
+        scores={**each, **others},
+        pictures=pictures_plan(job.programme, job.worker),
+    )
 
 
 def _open_plan(job: Job) -> LearningPlan:

@@ -1,5 +1,6 @@
 """How well does it learn? Train on real data, stop the clock, evaluate the test split, go on until the goal."""
 
+import gc
 import math
 import time
 from collections import namedtuple
@@ -11,6 +12,7 @@ from netdyno_worker.evaluator import Evaluator, Reading, folded_values
 from netdyno_worker.feed.loader import Loader
 from netdyno_worker.feed.sources import open_source
 from netdyno_worker.feed.weights import Weights
+from netdyno_worker.pictures import emit_pictures
 from netdyno_worker.program import read_program, shapes
 
 CHECK_EVERY = 1000  # steps between looks at the loss: each look waits for the device
@@ -31,6 +33,11 @@ def run(adapter, request, emit):
     earlier = learn_earlier(adapter, request, emit)
     trainer, _ = build(adapter, request, request, emit, Weights(program, request["seed"], given=earlier))
     learn(trainer, plan, evaluator, emit)
+    if asked["pictures"]:
+        parameters = trainer.read("parameters")
+        del trainer  # its memory is free for the graph that draws
+        gc.collect()
+        emit_pictures(adapter, request, parameters, test, emit)
 
 
 def learn_earlier(adapter, request, emit):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from netdyno.report.charts import Line, Point, learning_chart
 from netdyno.report.charts.palette import look
 from netdyno.report.names import short_name, short_reason
+from netdyno.report.page.pictures import FindPictures, Sheet, sheet_of
 from netdyno.report.page.sections import Picture
 from netdyno.report.terminal.tables import how
 from netdyno.report.vocabulary import Wording, shown_figures
@@ -37,19 +38,22 @@ class Training:
     goal: str
     picture: Picture | None
     columns: tuple[str, ...]  # headings of the figures
+    sheet: Sheet | None  # of what the networks draw
     lines: tuple[TrainingLine, ...]
 
 
-def trainings(results: Iterable[Result]) -> list[Training]:
-    """The newest training of each seed, grouped by network, data and goal."""
+def trainings(results: Iterable[Result], find: FindPictures | None = None) -> list[Training]:
+    """The newest training of each seed, grouped by network, data and goal; `find` gives what networks drew."""
     groups: dict[Key, list[Result]] = {}
     for result in results:
         cell = result.cell
         groups.setdefault((cell.network, cell.dataset, cell.batch, cell.source, cell.goal), []).append(result)
-    return [_training(key, found, place < MOST_CHARTS) for place, (key, found) in enumerate(sorted(groups.items()))]
+    return [
+        _training(key, found, place < MOST_CHARTS, find) for place, (key, found) in enumerate(sorted(groups.items()))
+    ]
 
 
-def _training(key: Key, results: Sequence[Result], is_drawn: bool) -> Training:
+def _training(key: Key, results: Sequence[Result], is_drawn: bool, find: FindPictures | None) -> Training:
     network, dataset, batch, source, goal = key
     columns = shown_figures(results)
     return Training(
@@ -57,6 +61,7 @@ def _training(key: Key, results: Sequence[Result], is_drawn: bool) -> Training:
         goal=goal,
         picture=_picture(results) if is_drawn else None,
         columns=tuple(words.heading for words in columns),
+        sheet=sheet_of(results, find) if is_drawn else None,
         lines=tuple(_line(result, columns) for result in results),
     )
 

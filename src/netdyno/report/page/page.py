@@ -27,6 +27,7 @@ from netdyno.report.page.contests import Contests, setting_of
 from netdyno.report.page.data import PageData, Traces
 from netdyno.report.page.headline import Answer, answers, times
 from netdyno.report.page.learning import trainings
+from netdyno.report.page.pictures import FindPictures
 from netdyno.report.page.rows import Row
 from netdyno.report.page.sections import Section, cases, section, slug
 from netdyno.report.page.thesis import reference_section
@@ -48,6 +49,7 @@ class Contents:
     traces: Traces | None = None
     proofs: Sequence[Proof] = ()
     trainings: Sequence[Result] = ()  # to a goal, on real data
+    pictures: FindPictures | None = None  # that their networks made, where the results do not contain them
     selector: str = ""
     with_reference: bool = False
 
@@ -110,7 +112,7 @@ def _made(contents: Contents, tell: Tell) -> Page:
         matrices=availability(rows, reasons, names),
         reasons=reasons,
         trust=trust(rows, contents.proofs),
-        trainings=trainings(contents.trainings),
+        trainings=trainings(contents.trainings, contents.pictures),
         reference=reference_section(drawn) if contents.with_reference else None,
         left_out=data.left_out(),
     )

@@ -178,6 +178,8 @@ def _below(value: Any, step: str | int) -> Any:
 def _expected(fault: str) -> str:
     """What was expected, in plain words."""
     kind, _, limit = fault.removeprefix("Expected `").partition("`")
+    if fault.startswith("Invalid"):
+        return _KINDS["bytes"] if "base64" in fault else "another value"
     if pattern := re.fullmatch(r" matching regex (.*)", limit, re.DOTALL):
         if options := re.match(r"'\^\((.*)\)\$", pattern[1]):
             return f"one of {options[1].replace('|', ', ')}"
@@ -193,6 +195,7 @@ _TIME_WORDS = "a time such as 2026-11-15T10:00:00+00:00"
 _KINDS = {"int": "a whole number", "float": "a number", "str": "a text", "bool": "true or false"} | {
     "object": "an object",
     "array": "a list",
+    "bytes": "bytes in base64",
 }
 
 

@@ -29,17 +29,18 @@ from sqlalchemy.exc import IntegrityError
 from netdyno.errors import NetdynoError
 from netdyno.results.cell import FIELDS
 from netdyno.results.exchange.renumber import Move, Owner
+from netdyno.results.pictures import Pictures
 from netdyno.results.record import Record
 from netdyno.results.store.parsing import as_text, keys_of, parsed, parsers_of
 from netdyno.results.store.rows import from_row
-from netdyno.results.store.sound import sound_trace
+from netdyno.results.store.sound import sound_pictures, sound_trace
 from netdyno.results.store.store import LARGEST, Store
 from netdyno.results.store.tables import GRAPHS, PROOFS, RUNS
 
 AT_A_TIME = 500
 TABLES: Mapping[str, Table] = {"records": RUNS, "graphs": GRAPHS, "proofs": PROOFS}
 RUN = ("machine", "cell_key", "series", "number")  # what no two records share
-LEFT_OUT: dict[str, Any] = {"warmup": (), "trace": {}}
+LEFT_OUT: dict[str, Any] = {"warmup": (), "trace": {}, "pictures": None}
 BYTEWISE = {"sqlite": "BINARY", "postgresql": "C"}  # the collation that sorts as Python does
 
 Where = Mapping[str, str | int]  # the values of columns
@@ -53,7 +54,7 @@ def runs_by_cell(
     """Every record, only those `of` a workload, all `without` those of one, or those whose columns are as `where`
     says; in the order of results: a cell's runs side by side, by machine, series and number.
 
-    One that is not `whole` has no warm-up and no trace: no statistic needs them, and they are most of a record.
+    One that is not `whole` has no warm-up, trace or pictures: no statistic needs them, and they are most of a record.
     """
     left_out = {} if whole else LEFT_OUT
     columns = [column for column in RUNS.columns if column.name not in left_out]
@@ -116,6 +117,14 @@ def traces_of(store: Store, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     with store.connection() as connection:
         rows = _rows_with(connection, (RUNS.c.id, RUNS.c.trace), ids)
     return {id_: sound_trace(row["trace"]) for id_, row in rows.items() if row["trace"]}
+
+
+def pictures_of(store: Store, ids: Sequence[str]) -> dict[str, Pictures]:
+    """The pictures that networks made in the runs of these ids, by id; runs without are left out."""
+    with store.connection() as connection:
+        rows = _rows_with(connection, (RUNS.c.id, RUNS.c.pictures), ids)
+    found = {id_: sound_pictures(row["pictures"]) for id_, row in rows.items()}
+    return {id_: pictures for id_, pictures in found.items() if pictures}
 
 
 def figure_names(store: Store) -> list[str]:

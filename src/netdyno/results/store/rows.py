@@ -19,7 +19,7 @@ from netdyno.text import shown
 
 SAMPLES = ("samples", "warmup")
 MAPPINGS = ("readings", "absent", "trace", "versions", "settings", "environment", "cost", "basis")
-JSON_FIELDS = (*SAMPLES, "figures", "curve", "flags", *MAPPINGS)
+JSON_FIELDS = (*SAMPLES, "figures", "curve", "pictures", "flags", *MAPPINGS)
 FLOATS = ("build_s", "first_step_s", "loss_first", "loss_last")
 PLAIN = tuple(field.name for field in fields(Record) if field.name not in ("cell", *JSON_FIELDS))
 PROOF_TEXTS = ("graph_digest", "graph_identity")  # NULL in proofs of before they were kept
@@ -40,7 +40,7 @@ def row_of_checked(record: Record) -> dict[str, Any]:
     row |= {name: [[one.steps, float(one.seconds)] for one in getattr(record, name)] for name in SAMPLES}
     row["figures"] = {name: msgspec.to_builtins(figure) for name, figure in record.figures.items()}
     row["curve"] = [named_floats(msgspec.to_builtins(point)) for point in record.curve]
-    row["flags"] = list(record.flags)
+    row |= {"pictures": msgspec.to_builtins(record.pictures), "flags": list(record.flags)}
     return row | {name: dict(getattr(record, name)) for name in MAPPINGS}
 
 
@@ -54,7 +54,8 @@ def from_row(row: Mapping[str, Any]) -> Record:
         plain = {name: row[name] for name in (*PLAIN, *MAPPINGS)} | {"basis": row["basis"] or {}}
         plain |= {name: [{"steps": steps, "seconds": s} for steps, s in row[name]] for name in SAMPLES}
         plain["curve"] = [unnamed_floats(point) for point in row["curve"]]
-        plain |= {"flags": row["flags"], "figures": row["figures"], "cell": _cell(tuple(row[n] for n in FIELDS))}
+        plain |= {name: row[name] for name in ("flags", "figures", "pictures")}
+        plain["cell"] = _cell(tuple(row[n] for n in FIELDS))
         check_known(plain)
         return msgspec.convert(plain, Record)
     except (NetdynoError, TypeError, ValueError, AttributeError) as error:  # msgspec's own errors are ValueErrors

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from netdyno.errors import NetdynoError
+from netdyno.results.pictures import Pictures
 from netdyno.results.record import Record
 from netdyno.results.values import CONTROLS, Name, Number
 from netdyno.text import shortened
@@ -19,6 +20,7 @@ DEEPEST = 16  # levels of a machine's description, or of an adapter's settings
 LONGEST_NAME, LONGEST_PHRASE, LONGEST_WORDS = 1000, 10_000, 100_000
 WORDS = ("reason", "flags", "absent", "worst_node")  # output of programs
 PHRASES = ("environment", "settings")  # descriptions by a machine and an adapter
+PIXELS = "pictures"  # base64 of bounded length
 DAMAGED = "Restore a copy, or start a new file; run folders hold what was measured."
 
 T = TypeVar("T", bound=Struct)
@@ -49,7 +51,8 @@ class KnownSettings(Struct):
 def storable(value: T, what: str) -> T:
     """A record or proof as it may be kept: texts without control characters and of bounded length."""
     try:
-        plain = {name: _cleaned(part, name) for name, part in msgspec.to_builtins(value).items()}
+        told = msgspec.to_builtins(value)
+        plain = {name: part if name == PIXELS else _cleaned(part, name) for name, part in told.items()}
         if isinstance(value, Record):
             check_known(plain)
         return msgspec.convert(plain, type(value))
@@ -69,6 +72,14 @@ def sound_trace(trace: Any) -> Mapping[str, list[tuple[float, float]]]:
         return msgspec.convert(trace, dict[str, list[tuple[float, float]]])
     except msgspec.ValidationError:
         return {}
+
+
+def sound_pictures(pictures: Any) -> Pictures | None:
+    """What a network drew, if it is that; else nothing."""
+    try:
+        return msgspec.convert(pictures, Pictures | None)
+    except (msgspec.ValidationError, NetdynoError):
+        return None
 
 
 def place_of(error: Exception) -> str:

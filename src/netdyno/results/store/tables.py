@@ -23,7 +23,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0008"  # the newest of the migrations
+REVISION = "0009"  # the newest of the migrations
 VERSION_TABLE = "netdyno_schema"  # not Alembic's default: a team's database may be migrated by others too
 
 METADATA = MetaData()
@@ -87,6 +87,7 @@ RUNS = Table(
     *_texts("graph_digest", "graph_identity", "weights_digest", "worker_hash", "netdyno_version"),
     *_json("versions", "settings", "environment", "cost"),
     Column("basis", JSON),  # what all runs of a series share; NULL in records of before it was kept
+    Column("pictures", JSON(none_as_null=True)),
     UniqueConstraint("machine", "cell_key", "series", "number", name="runs_one_of_each"),
     Index("runs_by_network", "network", "dataset", "framework"),
     Index("runs_by_framework", "framework"),
