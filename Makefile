@@ -48,6 +48,13 @@ bench-frameworks: $(VENV)/installed
 	$(NETDYNO) frameworks install all
 	$(VENV)/bin/python benchmarks/against_bare.py --every-framework --pairs 8 --processes 6
 
+# Networks of other kinds: a recurrent one, an RBM, a VAE, in three frameworks. Less of it, with options of a network:
+# make bench-families CASES="'pytorch-2:lstm/text{hidden=128}:32:float32:eager'"
+.PHONY: bench-families
+bench-families: $(VENV)/installed
+	$(NETDYNO) frameworks install pytorch-2 jax tensorflow-2
+	$(VENV)/bin/python benchmarks/against_bare.py $(or $(CASES),--families) --pairs 8 --processes 4
+
 # What is read on a GPU, part by part; see the file for the parts.
 bench-gpu: $(VENV)/installed
 	$(NETDYNO) frameworks install pytorch-2

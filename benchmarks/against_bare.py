@@ -2,7 +2,9 @@
 
     python benchmarks/against_bare.py                                             PyTorch and JAX, on the CPU
     python benchmarks/against_bare.py --every-framework                           all that are on this machine
+    python benchmarks/against_bare.py --families          networks of other kinds, in three frameworks, on the CPU
     python benchmarks/against_bare.py --device cuda pytorch-2:resnet50/imagenet:256:bfloat16:compiled
+    python benchmarks/against_bare.py 'pytorch-2:gpt2/text{steps=64,context=64,layers=2}:8:float32:eager'
 
 Both sides run in processes of their own, in the same interpreter, and their blocks take turns: netdyno, bare, bare,
 netdyno … A shared machine then disturbs both alike. The ratio of a pair is bare ÷ netdyno seconds; over 1 means
@@ -23,11 +25,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from bare_cases import bare_script, case_of, chosen_cells
+
 from netdyno.bench.cells import Bench
 from netdyno.bench.settings import Settings
-from netdyno.frameworks.environments import Given, find_interpreter, locate, read_given
+from netdyno.frameworks.environments import Given, find_interpreter, read_given
 from netdyno.frameworks.home import home
-from netdyno.frameworks.spec import Spec, find_spec, specs
+from netdyno.frameworks.spec import find_spec
 from netdyno.results.cell import Cell
 from netdyno.runtime.task import Task
 from netdyno.runtime.worker import Worker, worker_variables
@@ -36,12 +40,10 @@ from netdyno.workloads.train import timing_request
 from netdyno.workloads.workload import Job
 
 HERE = Path(__file__).parent
-NETWORKS = ("lenet/mnist:64", "alexnet/cifar10:128", "googlenet/imagenet:8", "resnet50/cifar10:16")
-MANNERS = (("pytorch-2", "eager"), ("pytorch-2", "compiled"), ("jax", "compiled"))
-SMALL_NETWORKS = ("lenet/mnist:64", "alexnet/cifar10:128")  # these every bare script has
 GOAL = 0.99
 BLOCK_S = 0.6
 WARM_UP_S = {"cpu": 6.0, "cuda": 2.0}
+CASE_WIDTH = 47  # of 100 columns
 REST_S = {"cpu": 0.25, "cuda": 0.02}  # lets the other side's threads stop spinning: OpenMP's do for 0.2 s
 
 
@@ -100,11 +102,9 @@ class Side:
 
 def main() -> None:
     options = read_options()
-    print(f"{'framework':<17}{'network':<22}{'batch':>6} {'precision':<10}{'execution':<10}", end="")
-    print(f"{'bare/s':>9}{'netdyno/s':>11}{'ratio':>8}{'95 % interval':>17}{'by CPU':>8}  pairs")
+    print(f"{'case':<{CASE_WIDTH}}{'bare/s':>9}{'netdyno/s':>10}{'ratio':>7}{'95 %':>13}{'by CPU':>7} n")
     short = 0
-    cases = options.cases or (every_framework() if options.every_framework else default_cases())
-    cells = [read_case(case, options) for case in cases]
+    cells = chosen_cells(options)
     with tempfile.TemporaryDirectory() as folder:
         sides = prepare_together(cells, Path(folder), options) if options.device == "cuda" else {}
         for cell in cells:
@@ -144,11 +144,14 @@ def report(cell: Cell, prepared: dict[Cell, tuple[Side, Side]], options: argpars
     ratio, (low, high) = statistics.median(ratios), median_interval(ratios)
     bare_s, netdyno_s = (statistics.median(block.seconds for block in side) for side in zip(*found, strict=True))
     by_cpu = statistics.median(bare.cpu_s / netdyno.cpu_s for bare, netdyno in found)
-    name = f"{cell.network}/{cell.dataset}"
-    print(f"{cell.framework:<17}{name:<22}{cell.batch:>6} {cell.precision:<10}{cell.execution:<10}", end="")
-    print(f"{cell.batch / bare_s:>9.1f}{cell.batch / netdyno_s:>11.1f}{ratio:>8.3f}{low:>9.3f}{high:>8.3f}", end="")
-    print(f"{by_cpu:>8.3f}  {len(ratios)}", flush=True)
+    print(named(case_of(cell)) + f"{cell.batch / bare_s:>9.1f}{cell.batch / netdyno_s:>10.1f}{ratio:>7.3f}", end="")
+    print(f"{low:>7.3f}{high:>6.3f}{by_cpu:>7.3f} {len(ratios)}", flush=True)
     return ratio >= GOAL
+
+
+def named(case: str) -> str:
+    """The first column; a case that is longer has a line of its own."""
+    return f"{case:<{CASE_WIDTH}}" if len(case) < CASE_WIDTH else f"{case}\n{'':<{CASE_WIDTH}}"
 
 
 def is_decided(ratios: list[float]) -> bool:
@@ -212,7 +215,8 @@ def commands(cell: Cell, folder: Path, given: Given) -> tuple[list[str], list[st
     bench = Bench(threads=cell.threads, folder=Path.cwd(), framework=cell.framework)
     worker = Worker.of(spec, interpreter, archive)
     timing = Settings().timing(cell.device)
-    job = Job(cell=cell, number=1, programme=bench.programme(cell), worker=worker, timing=timing)
+    programme = bench.programme(cell)
+    job = Job(cell=cell, number=1, programme=programme, worker=worker, timing=timing)
     request = timing_request("train", job)
     Task(worker=worker, request=request, folder=folder, deadline_s=0.0).prepare()
     python = str(interpreter.path)
@@ -220,37 +224,13 @@ def commands(cell: Cell, folder: Path, given: Given) -> tuple[list[str], list[st
     theirs = [python, str(bare_script(spec))]
     for name in ("network", "dataset", "batch", "precision", "execution", "device", "threads"):
         theirs += [f"--{name}", str(getattr(cell, name))]
+    theirs += ["--parameters", str(programme.graph.parameter_count())]
+    for name, value in cell.options:
+        theirs += ["--set", f"{name}={value}"]
     variables = {**worker_variables(cell.threads), **spec.variables}
     if interpreter.module_path:
         variables["PYTHONPATH"] = os.pathsep.join(interpreter.module_path)
     return ours, theirs, variables
-
-
-def bare_script(spec: Spec) -> Path:
-    """The hand-written loop for what an adapter serves."""
-    return HERE / f"bare_{spec.adapter}.py"
-
-
-def read_case(text: str, options: argparse.Namespace) -> Cell:
-    framework, network, batch, precision, execution = text.split(":")
-    bench = Bench(threads=options.threads, folder=Path.cwd(), framework=framework)
-    wish = {"framework": framework, "network": network, "batch": int(batch), "precision": precision}
-    return bench.complete({**wish, "execution": execution, "device": options.device})
-
-
-def default_cases() -> list[str]:
-    return [f"{framework}:{network}:float32:{execution}" for framework, execution in MANNERS for network in NETWORKS]
-
-
-def every_framework() -> list[str]:
-    """Each framework on this machine in each of its executions, on the networks that every bare script has."""
-    return [
-        f"{spec.name}:{network}:float32:{execution}"
-        for spec in specs().values()
-        if bare_script(spec).exists() and locate(spec, {})
-        for execution in spec.executions
-        for network in SMALL_NETWORKS
-    ]
 
 
 def report_harness_cost() -> bool:
@@ -268,10 +248,13 @@ def report_harness_cost() -> bool:
 
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", metavar="FRAMEWORK:NETWORK/DATASET:BATCH:PRECISION:EXECUTION")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="as in bare_cases.py")
     parser.add_argument("--pairs", type=int, default=16, help="of blocks in each pair of processes")
     parser.add_argument("--processes", type=int, default=3, help="pairs of fresh processes, at most")
-    parser.add_argument("--every-framework", action="store_true", help="that is on this machine")
+    every, families = ("--every-framework", "that is on this machine"), ("--families", "of other kinds of networks")
+    for flag, text in (every, families):
+        name = flag.strip("-").replace("-", " ")
+        parser.add_argument(flag, dest="list", action="store_const", const=name, default="default", help=text)
     parser.add_argument("--python", action="append", default=[], metavar="NAME=PATH", help="as netdyno takes it")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))

@@ -11,6 +11,7 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import jax_families
 import numpy as np
 from blocks import read_options, serve
 from jax import lax
@@ -245,9 +246,10 @@ def prepare(options) -> None:
 
 
 def main() -> None:
-    options = read_options(CASES)
+    options = read_options({**CASES, **jax_families.CASES})
     prepare(options)
-    training = Training(options)
+    classifies = (options.network, options.dataset) in CASES
+    training = Training(options) if classifies else jax_families.Training(options)
     serve(training.step, training.wait)
 
 

@@ -6,9 +6,11 @@ prints the seconds that a hundred steps took; see blocks.py.
 """
 
 import contextlib
+from collections import namedtuple
 
 import torch
-from blocks import read_options, serve
+import torch_families
+from blocks import check_parameters, read_options, serve
 from torch.nn import functional
 from torch_models import VGG16, AlexNet, AlexNetSmall, GoogLeNet, LeNet, ResNet50, SmallGoogLeNet
 
@@ -29,15 +31,29 @@ CASES = {
     ("vgg16", "imagenet"): (lambda: VGG16(1000, small=False), 138_357_544, (3, 224, 224), 1000, 0.001),
 }
 
+# What a step of another family needs: how it is to run, its parameter count, and the switches for this precision,
+# execution and device.
+Tools = namedtuple("Tools", "options expected layout narrowed compiled")
+
 
 def training_step(options):
     """A function that makes one step on a batch that stays on the device."""
-    make, count, shape, classes, learning_rate = CASES[options.network, options.dataset]
     prepare(options)
     layout = {"memory_format": memory_layout(options)} if MODERN else {}
+    case = options.network, options.dataset
+    if case in CASES:
+        step = classifier_step(options, layout)
+    else:
+        make, count = torch_families.CASES[case]
+        compiled = torch.compile if options.execution.startswith("compiled") else lambda function: function
+        step = make(Tools(options, options.expected(count), layout, lambda: narrowed(options), compiled))
+    return recorded(step) if options.execution.endswith("cudagraph") else step
+
+
+def classifier_step(options, layout):
+    make, count, shape, classes, learning_rate = CASES[options.network, options.dataset]
     model = make().to(device=options.device, **layout).train()
-    parameters = sum(parameter.numel() for parameter in model.parameters())
-    assert parameters == count, f"expected {count} parameters, received {parameters}"
+    check_parameters(sum(parameter.numel() for parameter in model.parameters()), count)
     images = torch.randn(options.batch, *shape, device=options.device).to(torch.float32, **layout)
     labels = torch.randint(classes, (options.batch,), device=options.device)
     fused = {"fused": True} if MODERN else {}
@@ -52,7 +68,7 @@ def training_step(options):
         loss.backward()
         optimizer.step()
 
-    return recorded(step) if options.execution.endswith("cudagraph") else step
+    return step
 
 
 def recorded(step):
@@ -91,7 +107,7 @@ def narrowed(options):
 
 
 def main() -> None:
-    options = read_options(CASES)
+    options = read_options({**CASES, **torch_families.CASES})
     wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
     serve(training_step(options), wait)
 

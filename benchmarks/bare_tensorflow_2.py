@@ -6,7 +6,8 @@ prints the seconds that a hundred steps took; see blocks.py.
 """
 
 import tensorflow as tf
-from blocks import read_options, serve
+import tensorflow_2_families
+from blocks import check_parameters, read_options, serve
 
 layers = tf.keras.layers
 
@@ -52,9 +53,12 @@ CASES = {("lenet", "mnist"): (lenet, 61_706), ("alexnet", "cifar10"): (alexnet, 
 
 def training_step(options):
     """A function that makes one step on a batch that stays on the device."""
+    if (options.network, options.dataset) not in CASES:
+        make, count = tensorflow_2_families.CASES[options.network, options.dataset]
+        return make(options, options.expected(count), **options.set)
     make, count = CASES[options.network, options.dataset]
     model = make()
-    assert model.count_params() == count, f"expected {count} parameters, received {model.count_params()}"
+    check_parameters(model.count_params(), count)
     images = tf.random.normal((options.batch, *model.input_shape[1:]))
     labels = tf.random.uniform((options.batch,), maxval=10, dtype=tf.int64)
     optimizer = tf.keras.optimizers.SGD(0.01, momentum=0.9)
@@ -82,7 +86,7 @@ def prepare(options) -> None:
 
 
 def main() -> None:
-    options = read_options(CASES)
+    options = read_options({**CASES, **tensorflow_2_families.CASES})
     prepare(options)
     wait = tf.test.experimental.sync_devices if options.device == "cuda" else lambda: None
     serve(training_step(options), wait)

@@ -19,10 +19,27 @@ def read_options(cases):
     parser.add_argument("--execution", default="eager")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--parameters", type=int, help="that the network should have; default: its usual number")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the network")
     options = parser.parse_args()
     if (options.network, options.dataset) not in cases:
         parser.error(f"expected one of {sorted(cases)}, received {(options.network, options.dataset)}")
+    options.set = dict(read_setting(text) for text in options.set)
+    usual = (lambda count: None) if options.set else (lambda count: count)
+    options.expected = lambda count: options.parameters or usual(count)
     return options
+
+
+def read_setting(text):
+    """(name, number)."""
+    name, _, value = text.partition("=")
+    return name, float(value) if "." in value else int(value)
+
+
+def check_parameters(count, expected) -> None:
+    """A bare loop that trains another network than netdyno's proves nothing. None: not known."""
+    if expected not in (None, count):
+        raise SystemExit(f"expected {expected:,} parameters, received {count:,}")
 
 
 def serve(step, wait) -> None:

@@ -4,6 +4,7 @@
     python benchmarks/gpu.py bfloat16     the nine cases, bfloat16, the fastest execution of each
     python benchmarks/gpu.py spread       resnet50 and vgg16 at batch 256: does a second run say the same?
     python benchmarks/gpu.py bare-float32 bare-bfloat16     netdyno against bare loops, in the executions found above
+    python benchmarks/gpu.py bare-families      networks of other kinds against bare loops, in bfloat16, also JAX's
     python benchmarks/gpu.py resnet50     the best speed over batches, with the time of forward, backward and update
     python benchmarks/gpu.py monitor      what the monitor costs, how often the device refreshes, its two energies
     python benchmarks/gpu.py largest      the largest batch of resnet50 and vgg16
@@ -38,6 +39,7 @@ LARGEST_SPREAD = 0.001  # run to run, where the GPU is what limits
 LONGEST_S = 600  # for the nine cases
 LARGEST_COST = 0.001  # of the monitor
 BATCHES = (256, 512, 1024, 2048)
+FAMILIES = ("vit-b16/imagenet:64", "gpt2/text:8", "bert-base/text:32", "lstm/text:128", "dcgan/faces64:128")
 PAIRS = 12
 BLOCK_S = 0.8
 
@@ -114,8 +116,19 @@ def against_bare(precision: str, execution: str) -> bool:
         if (cell.precision, cell.execution) == (precision, execution) and result.measured:
             chosen = result.measured[-1].settings.get("execution", cell.execution)
             cases.append(f"{cell.framework}:{cell.network}/{cell.dataset}:{cell.batch}:{precision}:{chosen}")
+    return bool(cases) and holds(cases)
+
+
+def bare_families() -> bool:
+    """Networks of other kinds, each in its framework's best execution."""
+    cases = [f"{FRAMEWORK}:{network}:bfloat16:compiled-cudagraph" for network in FAMILIES]
+    return holds([*cases, *(f"jax:{network}:bfloat16:compiled" for network in FAMILIES[:2])])
+
+
+def holds(cases: Sequence[str]) -> bool:
+    """Is netdyno as fast as the bare loops?"""
     command = [sys.executable, str(HERE / "against_bare.py"), "--device", "cuda", "--pairs", "8", "--processes", "2"]
-    return bool(cases) and subprocess.run([*command, *cases], check=False).returncode == 0
+    return subprocess.run([*command, *cases], check=False).returncode == 0
 
 
 def resnet50() -> bool:
@@ -209,6 +222,7 @@ PARTS: dict[str, Callable[[], bool]] = {
     "spread": spread,
     "bare-float32": bare_float32,
     "bare-bfloat16": bare_bfloat16,
+    "bare-families": bare_families,
     "resnet50": resnet50,
     "monitor": monitor,
     "largest": largest,

@@ -11,7 +11,7 @@ import pytest
 
 from netdyno.errors import NetdynoError
 from netdyno.graph.check import check_programme
-from netdyno.graph.lower import DECOMPOSITIONS, lowered
+from netdyno.graph.lower import DECOMPOSITIONS, composite_forms, lowered
 from netdyno.graph.model import Draw, Programme
 from netdyno.graph.ops import OPS
 from netdyno.graph.wire import from_wire, to_wire
@@ -73,6 +73,16 @@ def test_every_network_can_be_lowered_and_learns_the_same_parameters(entry: Entr
     assert low.graph.parameter_count() == programme.graph.parameter_count()
     added = low.graph.parameters[len(programme.graph.parameters) :]
     assert constants(read_program(to_wire(low))) == {parameter.name for parameter in added}
+
+
+def test_a_record_says_which_composites_a_kernel_computes_and_which_are_lowered() -> None:
+    network = resolve(find_entry("vit-b16", "imagenet"), 2, {"layers": 1})
+    assert composite_forms(network, NONE) == {"lowered": "attention gelu layer_norm"}
+    assert composite_forms(network, frozenset({"gelu", "lstm"})) == {
+        "kernels": "gelu",
+        "lowered": "attention layer_norm",
+    }
+    assert composite_forms(resolve(find_entry("rbm", "mnist"), 2, {}), NONE) == {}
 
 
 def test_the_digest_of_weights_does_not_depend_on_what_is_fused() -> None:

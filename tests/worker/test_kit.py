@@ -130,6 +130,14 @@ class Source(unittest.TestCase):
         owner = type("Owner", (), {outline.variable("w"): 4})
         self.assertEqual(method(owner, 3), 14)
 
+    def test_what_two_nodes_compute_alike_is_computed_once(self):
+        self.assertEqual([node.name for node in Outline(_repeats("tanh"), "z").nodes], ["y1", "z"])
+        self.assertEqual(Outline(_repeats("tanh"), "z").used, {"x": 1, "y1": 2, "z": 1})
+
+    def test_a_repeated_value_that_is_wanted_and_a_second_draw_are_kept(self):
+        self.assertEqual(len(Outline(_repeats("tanh"), ["y2", "z"]).nodes), 3)
+        self.assertEqual(len(Outline(_repeats("bernoulli", seed=1), "z").nodes), 3)
+
 
 def _normalised(shape):
     return read_program(_norms(shape).wire("y0"))
@@ -142,6 +150,16 @@ def _norms(*shapes):
         x = sketch.input("x%d" % number, shape)
         sketch.node("y%d" % number, "batch_norm", [x, *state], shape, epsilon=1e-3, momentum=0.1)
     return sketch
+
+
+def _repeats(op, **attributes):
+    """y1 and y2 are the same op of x; z = y1 + y2."""
+    sketch = Sketch()
+    inputs = [sketch.input("x", [2])]
+    for name in ("y1", "y2"):
+        sketch.node(name, op, inputs, [2], **attributes)
+    sketch.node("z", "add", ["y1", "y2"], [2])
+    return read_program(sketch.wire("z"))
 
 
 def _chain():

@@ -275,6 +275,7 @@ def _describe(run: PlannedRun, campaign: Campaign) -> tuple[Request, RunFacts]:
         ranks=request.ranks,
         environment=campaign.surroundings(cell),
         cost={name: getattr(counted, name) for name in counted.__slots__},
+        composites=worker.composites(programme),
     )
     return request, facts
 

@@ -29,3 +29,10 @@ def lowered(programme: Programme, fused: frozenset[str]) -> Programme:
         nodes += made
         known.update({each.name: each for each in made})
     return replace(programme, graph=replace(graph, nodes=tuple(nodes), parameters=(*graph.parameters, *constants)))
+
+
+def composite_forms(programme: Programme, fused: frozenset[str]) -> dict[str, str]:
+    """How the composite ops that it has are computed, for a record: by a kernel, or lowered to primitives."""
+    ops = sorted({node.op for node in programme.graph.nodes if OPS[node.op].composite})
+    parted = {"kernels": [op for op in ops if op in fused], "lowered": [op for op in ops if op not in fused]}
+    return {form: " ".join(these) for form, these in parted.items() if these}

@@ -10,7 +10,7 @@ from netdyno.devices.variables import computing_variables
 from netdyno.frameworks.environments import Interpreter
 from netdyno.frameworks.fused import fused_ops
 from netdyno.frameworks.spec import Spec
-from netdyno.graph.lower import lowered
+from netdyno.graph.lower import composite_forms, lowered
 from netdyno.graph.model import Programme
 from netdyno.graph.wire import to_wire
 from netdyno.results.cell import Cell
@@ -48,6 +48,10 @@ class Worker:
     def wire(self, programme: Programme) -> dict[str, Any]:
         """The programme as this adapter is given it: composite ops without a kernel of their own are lowered."""
         return to_wire(lowered(programme, self.fused))
+
+    def composites(self, programme: Programme) -> dict[str, str]:
+        """Which composite ops of the programme its kernels compute, and which are lowered."""
+        return composite_forms(programme, self.fused)
 
     @property
     def hash(self) -> str:

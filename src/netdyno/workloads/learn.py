@@ -130,7 +130,7 @@ def record_of(facts: RunFacts, finished: Finished, ended_at: str) -> Record:
         readings=found.values,
         absent={**found.absent, **absent},
         versions=versions_of(log),
-        settings={**settings_of(log), **facts.choice},
+        settings=facts.settings(settings_of(log)),
         environment=facts.environment,
         graph_digest=facts.graph_digest,
         graph_identity=facts.graph_identity,

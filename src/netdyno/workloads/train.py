@@ -143,7 +143,7 @@ def record_of(facts: RunFacts, finished: Finished, judged: Measured, ended_at: s
         worker_hash=facts.worker_hash,
         netdyno_version=__version__,
         versions=versions_of(log),
-        settings={**settings_of(log), **facts.choice},
+        settings=facts.settings(settings_of(log)),
         environment=facts.environment,
         cost=facts.cost,
         basis=facts.basis,

@@ -51,7 +51,12 @@ class RunFacts:
     environment: Mapping[str, object] = field(default_factory=dict)
     cost: Mapping[str, int] = field(default_factory=dict)
     basis: Mapping[str, str | int | float] = field(default_factory=dict)  # what all runs of the series share
+    composites: Mapping[str, str] = field(default_factory=dict)  # which ops kernels compute, and which are lowered
     choice: Mapping[str, object] = field(default_factory=dict)  # of an execution, where the fastest was wanted
+
+    def settings(self, chosen: Mapping[str, object]) -> dict[str, object]:
+        """For the record: what the adapter has chosen, and what the host knows beside it."""
+        return {**chosen, **self.composites, **self.choice}
 
     def items_per_step(self) -> int:
         """Of all ranks together."""

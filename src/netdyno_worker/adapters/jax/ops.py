@@ -57,8 +57,10 @@ class Ops(object):
 
     def key(self, node, count):
         """Differs by the node's seed and the step; the same in all updates of a step."""
-        key = jax.random.key(self._seed % 2**32, impl=self._generator)
-        return jax.random.fold_in(jax.random.fold_in(key, node.attributes["seed"] % 2**32), count)
+        with jax.ensure_compile_time_eval():  # XLA would compute the node's key again in every step
+            key = jax.random.key(self._seed % 2**32, impl=self._generator)
+            own = jax.random.fold_in(key, node.attributes["seed"] % 2**32)
+        return jax.random.fold_in(own, count)
 
     def convolution(self, node, x, weight, bias=None):
         x, weight = x.astype(self._product_type), weight.astype(self._product_type)
@@ -139,6 +141,15 @@ def _biased(y, bias):
     return y if bias is None else (widened(y) + bias).astype(y.dtype)
 
 
+@jax.custom_jvp
+def _softplus(x):
+    """JAX's own derives it as of a sum of two exponentials, at twice the cost."""
+    return jnp.maximum(x, 0) + jnp.log1p(jnp.exp(-jnp.abs(x)))
+
+
+_softplus.defjvps(lambda change, y, x: change * lax.logistic(x))
+
+
 def _clamp(node, x):
     """Its gradient passes at the bounds too."""
     low, high = (np.array(node.attributes[bound], x.dtype) for bound in ("low", "high"))
@@ -193,7 +204,7 @@ def _squared_error(node, x, target):
 
 def _binary_cross_entropy(node, logits, target):
     logits = widened(logits)
-    return jnp.mean(jax.nn.softplus(logits) - logits * widened(target))
+    return jnp.mean(_softplus(logits) - logits * widened(target))
 
 
 def _gaussian_kl(node, mean, log_variance):
@@ -236,7 +247,7 @@ SIMPLE = {
     "log": lambda node, x: jnp.log(x),
     "rsqrt": lambda node, x: lax.rsqrt(x),
     "erf": lambda node, x: lax.erf(x),
-    "softplus": lambda node, x: jax.nn.softplus(x),
+    "softplus": lambda node, x: _softplus(x),
     "clamp": _clamp,
     "stop_gradient": lambda node, x: lax.stop_gradient(x),
     "softmax_cross_entropy": _cross_entropy,

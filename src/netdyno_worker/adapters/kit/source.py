@@ -6,6 +6,7 @@ Nothing of the graph is walked in a step: at small batches each microsecond of P
 import linecache
 from collections import Counter, OrderedDict
 
+from netdyno_worker.adapters.kit.sharing import without_repeats
 from netdyno_worker.program import nodes_for
 
 
@@ -19,7 +20,7 @@ class Outline(object):
     def __init__(self, program, targets):
         self._is_single = isinstance(targets, str)
         self._wanted = [targets] if self._is_single else list(targets)
-        self.nodes = nodes_for(program, self._wanted)
+        self.nodes = without_repeats(program, nodes_for(program, self._wanted), self._wanted)
         self.used = Counter(name for node in self.nodes for name in node.inputs) + Counter(self._wanted)
         self.inputs = [value.name for value in program.inputs if value.name in self.used]
         self.leaves = self.inputs + [value.name for value in program.parameters if value.name in self.used]

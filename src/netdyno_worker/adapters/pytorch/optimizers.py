@@ -7,8 +7,9 @@ import torch
 from netdyno_worker.adapters.kit.adam import adam_epsilon
 
 
-def make_optimizer(rule, parameters):
-    """(the optimizer, what it is, for the record); fused where the library has that form."""
+def make_optimizer(rule, parameters, recorded):
+    """(the optimizer, what it is, for the record); fused where the library has that form. One that counts its steps
+    must be told if a CUDA graph records them."""
     if rule["kind"] == "adam":
         kind = torch.optim.Adam if hasattr(torch, "channels_last") else _OldAdam
         settings = [rule["learning_rate"], (rule["beta1"], rule["beta2"]), rule["epsilon"]]
@@ -17,7 +18,8 @@ def make_optimizer(rule, parameters):
         settings = [rule["learning_rate"], rule["momentum"] if rule["kind"] == "momentum" else 0.0]
     if "fused" not in inspect.signature(kind.__init__).parameters:
         return kind(parameters, *settings), kind.__name__.lstrip("_")
-    optimizer = kind(parameters, *settings, fused=True)
+    counts = {"capturable": recorded} if rule["kind"] == "adam" else {}
+    optimizer = kind(parameters, *settings, fused=True, **counts)
     if rule["kind"] == "momentum":
         _make_moments(optimizer, parameters)
     return optimizer, "%s (fused)" % kind.__name__

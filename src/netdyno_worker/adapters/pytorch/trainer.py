@@ -14,14 +14,13 @@ from netdyno_worker.adapters.kit.pipeline import filled_inputs
 from netdyno_worker.adapters.kit.precision import kept_type
 from netdyno_worker.adapters.pytorch.capture import Captured
 from netdyno_worker.adapters.pytorch.feed import feeder
-from netdyno_worker.adapters.pytorch.updates import COMPILED, NARROW, Function, Update
+from netdyno_worker.adapters.pytorch.updates import CAPTURED, COMPILED, NARROW, Function, Update
 from netdyno_worker.contract import Trainer, Unsupported
 from netdyno_worker.feed.batches import synthetic_batch
 from netdyno_worker.program import kinds
 
 # None in a torch before 1.5, which has neither layouts nor any later feature that this adapter uses.
 CHANNELS_LAST = getattr(torch, "channels_last", None)
-CAPTURED = ("cudagraph", "compiled-cudagraph")
 if hasattr(torch, "compile"):
     # Every optimizer imports it, which takes half as long as importing torch and must not count as building.
     importlib.import_module("torch._dynamo")

@@ -14,6 +14,7 @@ from netdyno_worker.adapters.pytorch.ops import write_source
 from netdyno_worker.adapters.pytorch.optimizers import make_optimizer
 
 COMPILED = ("compiled", "compiled-cudagraph")
+CAPTURED = ("cudagraph", "compiled-cudagraph")
 NARROW = {"bfloat16": "bfloat16", "float16": "float16"}  # precision: the type that autocast computes in
 
 
@@ -26,7 +27,9 @@ class Update(object):
         self.last_loss = None
         self._function = Function(job, update.loss)
         self._parameters = [values[name] for name in update.parameters]
-        self.optimizer, self.optimizer_form = make_optimizer(update.optimizer, self._parameters)
+        self.optimizer, self.optimizer_form = make_optimizer(
+            update.optimizer, self._parameters, job.execution in CAPTURED
+        )
         self._scaler = _loss_scaler(job)
         self._arguments = None
 

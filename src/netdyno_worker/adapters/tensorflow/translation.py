@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow
 
 from netdyno_worker.adapters.kit.windows import axes_of
-from netdyno_worker.adapters.tensorflow import composed
+from netdyno_worker.adapters.tensorflow import composed, recurrent
 from netdyno_worker.adapters.tensorflow.arrays import ARRAYS, alike, widened
 from netdyno_worker.adapters.tensorflow.forms import Forms, Natural, as_image, flattened, laid, natural, restored
 from netdyno_worker.adapters.tensorflow.windows import Windows
@@ -93,6 +93,15 @@ class Ops(object):
 
     def linear(self, node, x, matrix, bias=None):
         y = tf.matmul(self._narrowed(x), self._narrowed(matrix))
+        return y if bias is None else _biased(y, bias)
+
+    def recurrent(self, node, x, *weights):
+        return recurrent.layer(node.op, self._turned_linear, x, weights)
+
+    rnn = lstm = gru = recurrent
+
+    def _turned_linear(self, x, weight, bias):
+        y = tf.matmul(self._narrowed(x), self._narrowed(weight), transpose_b=True)
         return y if bias is None else _biased(y, bias)
 
     def transposed_convolution(self, node, x, kernel, bias=None):

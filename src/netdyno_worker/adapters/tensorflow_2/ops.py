@@ -30,4 +30,4 @@ def _batch_norm(x, scale, shift, epsilon):
     return found.y, found.batch_mean, found.batch_variance
 
 
-FUSED = {"local_response_norm", "global_mean_pool"}
+FUSED = {"local_response_norm", "global_mean_pool", "rnn", "lstm", "gru"}
