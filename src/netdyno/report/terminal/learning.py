@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from netdyno.report.figures import LEARN
+from netdyno.report.figures import LEARN, simple_scores
 from netdyno.report.names import short_name
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.terminal.tables import how, new_table, results_tables
@@ -39,6 +39,9 @@ def learning_tables(results: Sequence[Result], price_per_hour: float | None) -> 
         groups.setdefault((title, cell.goal), []).append(result)
     for (title, goal), group in groups.items():
         parts += [*([""] if parts else []), Text(f"{title}, {goal}"), _table(group, price_per_hour, notes)]
+        if simple := simple_scores(group):
+            scores = ", ".join(f"{name} {value:.4f}" for name, value in simple.items())
+            parts.append(Text(f"Reached without a network: {scores}."))
     return [*parts, "", notes.lines()] if notes.lines() else parts
 
 
