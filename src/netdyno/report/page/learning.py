@@ -32,6 +32,7 @@ class TrainingLine:
 class Training:
     """One network, its data and a goal: the chart of all frameworks, and their figures."""
 
+    network: str
     title: str
     goal: str
     picture: Picture | None
@@ -52,6 +53,7 @@ def _training(key: Key, results: Sequence[Result], is_drawn: bool) -> Training:
     network, dataset, batch, source, goal = key
     columns = shown_figures(results)
     return Training(
+        network=network,
         title=f"{short_name(network)}/{dataset}, batch {batch}, on {source}",
         goal=goal,
         picture=curves_picture(results, _title(results)) if is_drawn else None,

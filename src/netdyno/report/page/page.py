@@ -18,6 +18,7 @@ from markupsafe import Markup
 from netdyno.errors import NetdynoError
 from netdyno.report.charts import Chart
 from netdyno.report.charts.palette import css_variables, look
+from netdyno.report.families import by_family
 from netdyno.report.figures import TRAIN
 from netdyno.report.machines import Surveyor
 from netdyno.report.names import is_instrument, short_names
@@ -105,12 +106,12 @@ def _made(contents: Contents, tell: Tell) -> Page:
         facts=_facts(rows, data.run_count),
         surroundings=surveyor.surroundings(),
         headings=_headings(contests, rows, proved),
-        sections=sections,
+        families=by_family(sections, lambda one: one.case[2]),
         undrawn=[f"{names[network]}/{dataset}" for _, dataset, network in undrawn],
         matrices=availability(rows, reasons, names),
         reasons=reasons,
         trust=trust(rows, contents.proofs),
-        trainings=trainings(contents.trainings),
+        trainings=by_family(trainings(contents.trainings), lambda one: one.network),
         reference=reference_section(drawn) if contents.with_reference else None,
         left_out=data.left_out(),
     )

@@ -1,0 +1,56 @@
+"""Which family a network is shown under, and the order of families in a report."""
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import TypeVar
+
+from netdyno.report.names import OWN_NETWORK
+from netdyno.zoo.catalog import entries
+from netdyno.zoo.entry import (
+    CNN,
+    DEEP,
+    GENERATIVE,
+    INSTRUMENT,
+    MLP,
+    RECURRENT,
+    SEGMENTATION,
+    SHALLOW,
+    TRANSFORMER,
+    TREE,
+)
+
+OWN, OTHER = "own", "other"
+TITLES = {
+    CNN: "Convolutional",
+    SEGMENTATION: "Segmentation",
+    RECURRENT: "Recurrent",
+    TRANSFORMER: "Transformers",
+    TREE: "Trees",
+    GENERATIVE: "Generative",
+    SHALLOW: "Shallow",
+    DEEP: "Deep belief",
+    MLP: "Fully connected",
+    INSTRUMENT: "Instruments",
+    OWN: "Your own",
+    OTHER: "Other",
+}
+T = TypeVar("T")
+
+
+def family_of(network: str) -> str:
+    """The zoo's. Networks of users are stored by the name of their function, and once were by the path to it."""
+    is_own = network.isidentifier() or OWN_NETWORK.fullmatch(network)
+    return _of_the_zoo().get(network) or (OWN if is_own else OTHER)
+
+
+def by_family(things: Iterable[T], network: Callable[[T], str]) -> dict[str, list[T]]:
+    """The things under each family's title, families in their order, in each the things in theirs."""
+    found: dict[str, list[T]] = {}
+    for thing in things:
+        found.setdefault(family_of(network(thing)), []).append(thing)
+    return {title: found[family] for family, title in TITLES.items() if family in found}
+
+
+@cache
+def _of_the_zoo() -> dict[str, str]:
+    return {entry.network: entry.family for entry in entries()}

@@ -1,0 +1,23 @@
+"""Networks under their families: the zoo's own, those of users, and what nobody knows."""
+
+from netdyno.report.families import TITLES, by_family, family_of
+from netdyno.zoo.catalog import entries
+
+
+def test_every_family_of_the_zoo_has_a_title():
+    assert {entry.family for entry in entries()} <= set(TITLES)
+
+
+def test_networks_of_users_are_their_own_and_the_rest_is_other():
+    assert [family_of(name) for name in ("my_net", "some/file.py:net", "net-of-tomorrow")] == ["own", "own", "other"]
+
+
+def test_families_keep_their_order_and_networks_theirs():
+    names = ["net-of-tomorrow", "vae", "lenet", "my_net", "lstm", "gan", "alexnet"]
+    assert by_family(names, str) == {
+        "Convolutional": ["lenet", "alexnet"],
+        "Recurrent": ["lstm"],
+        "Generative": ["vae", "gan"],
+        "Your own": ["my_net"],
+        "Other": ["net-of-tomorrow"],
+    }
