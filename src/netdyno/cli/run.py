@@ -46,6 +46,7 @@ from netdyno.report.terminal.availability import availability
 from netdyno.report.terminal.conclusion import conclusion
 from netdyno.report.terminal.console import data_console, talk_console
 from netdyno.report.terminal.learning import tables_of_every_kind
+from netdyno.report.terminal.nodes import nodes_tables
 from netdyno.report.terminal.progress import Compiling, Packing, Progress, Tries, duration
 from netdyno.report.terminal.tables import how, new_table
 from netdyno.report.terminal.threads import thread_tables
@@ -259,6 +260,8 @@ def _show(session: Session) -> None:
         for part in availability(cells, timed, session.missing):
             data_console().print(part)
     for part in thread_tables(timed, published_thread_times()):
+        data_console().print(part)
+    for part in nodes_tables(found):
         data_console().print(part)
     if sentence := conclusion(timed):
         data_console().print("", Text(sentence), sep="\n")

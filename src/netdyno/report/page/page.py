@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from netdyno.errors import NetdynoError
@@ -31,6 +31,7 @@ from netdyno.report.page.learning import trainings
 from netdyno.report.page.rows import Row
 from netdyno.report.page.sections import Section, cases, section, slug
 from netdyno.report.page.thesis import reference_section
+from netdyno.report.page.trainings.nodes import tradeoffs
 from netdyno.report.page.trust import trust
 from netdyno.results.proof import Proof, Proved
 from netdyno.results.result import Result
@@ -112,6 +113,7 @@ def _made(contents: Contents, tell: Tell) -> Page:
         reasons=reasons,
         trust=trust(rows, contents.proofs),
         trainings=by_family(trainings(contents.trainings), lambda one: one.network),
+        tradeoffs=tradeoffs(contents.trainings),
         reference=reference_section(drawn) if contents.with_reference else None,
         left_out=data.left_out(),
     )
@@ -217,9 +219,11 @@ def _policy(script: str) -> str:
 
 
 def _template() -> Template:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        loader=FunctionLoader(_file), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters |= {"number": number, "times": times, "look": look}
-    return environment.from_string(_file("page.html.j2"))
+    return environment.get_template("page.html.j2")
 
 
 def _file(name: str) -> str:

@@ -1,0 +1,132 @@
+"""Error against cost: points with a name each, intervals upward, and a value of the cost that is marked."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from netdyno.report.charts.axes import (
+    TICK_ROOM,
+    TITLE_ROOM,
+    Axis,
+    across,
+    doubling_axis,
+    linear_axis,
+    room_left,
+    upward,
+)
+from netdyno.report.charts.bars import nothing
+from netdyno.report.charts.marks import INK, Chart, Dot, Mark, Place, Stroke, Words, colour_of
+from netdyno.report.charts.palette import look
+from netdyno.report.charts.strokes import NAME_STEP
+from netdyno.report.charts.text import known, width_of
+from netdyno.results.words import number
+
+HEIGHT, ABOVE, EDGE = 240, 22, 8
+WIDE = 1.5  # the largest cost over the smallest: from there on the axis is logarithmic
+CAP = 3  # pixels of a whisker's end to each side
+LETTER_GAP = 7  # pixels from a point to its name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trade:
+    """What one training costs and how much it errs."""
+
+    label: str
+    framework: str
+    cost: float
+    error: float
+    low: float | None = None
+    high: float | None = None
+
+    def words(self) -> str:
+        between = f" ({number(self.low)} to {number(self.high)})" if len(known(self.low, self.high)) == 2 else ""
+        return f"{self.label}, {look(self.framework).name}: {number(self.error)}{between} at {number(self.cost)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Border:
+    """A cost from which, or up to which, a rule advises."""
+
+    cost: float
+    text: str
+    is_least: bool
+
+
+def tradeoff_chart(
+    lines: Sequence[Sequence[Trade]], *, title: str, axes: tuple[str, str], border: Border | None = None
+) -> Chart:
+    """`lines` are joined in their order; `axes` are the titles of cost and error."""
+    lines = [kept for line in lines if (kept := [one for one in line if isfinite(one.error) and one.cost > 0])]
+    points = [one for line in lines for one in line]
+    if not points:
+        return nothing(title)
+    x, y = _cost_axis(axes[0], points, border), _error_axis(axes[1], points)
+    marks = [mark for line in lines for mark in _line(line, x, y)]
+    return Chart(
+        title=title,
+        summary=f"{title}. {axes[1]} over {axes[0]}. {'; '.join(one.words() for one in points)}.",
+        marks=(*across(x, HEIGHT), *upward(y, HEIGHT), *_border(border, x), *marks, *_labels(points, x, y)),
+        height=HEIGHT,
+        left=room_left(y) + EDGE,
+        right=max(width_of(one.label) for one in points) + LETTER_GAP + EDGE,
+        above=ABOVE,
+        below=TICK_ROOM + TITLE_ROOM,
+    )
+
+
+def _cost_axis(title: str, points: Sequence[Trade], border: Border | None) -> Axis:
+    costs = [one.cost for one in points] + ([border.cost] if border else [])
+    if max(costs) > WIDE * min(costs):
+        return doubling_axis(f"{title}, logarithmic", [float(f"{cost:.3g}") for cost in costs])
+    return linear_axis(title, 0.0, max(costs))
+
+
+def _error_axis(title: str, points: Sequence[Trade]) -> Axis:
+    """From zero where that leaves differences visible."""
+    values = [value for one in points for value in known(one.error, one.low, one.high)]
+    low, high = min(values), max(values)
+    spread = max(high - low, 0.02 * abs(high), 1e-12)
+    if 0 <= low < high / 2:
+        return linear_axis(title, 0.0, high)
+    return linear_axis(f"{title}, not from zero", low - 0.1 * spread, high + 0.1 * spread)
+
+
+def _line(line: Sequence[Trade], x: Axis, y: Axis) -> Iterator[Mark]:
+    own = colour_of(look(line[0].framework))
+    if len(line) > 1:
+        points = tuple((Place(x.share(one.cost)), _down(y, one.error)) for one in line)
+        yield Stroke(points=points, colour=own, thick=1.2, opacity=0.5)
+    for one in line:
+        at = Place(x.share(one.cost))
+        if len(known(one.low, one.high)) == 2:
+            low, high = (_down(y, end or 0.0) for end in (one.low, one.high))
+            yield Stroke(points=((at, low), (at, high)), colour=own, thick=1.4)
+            for end in (low, high):
+                left, right = (Place(at.share, side) for side in (-CAP, CAP))
+                yield Stroke(points=((left, end), (right, end)), colour=own, thick=1.4)
+        yield Dot(x=at, y=_down(y, one.error), colour=own, radius=4, words=one.words())
+
+
+def _labels(points: Sequence[Trade], x: Axis, y: Axis) -> Iterator[Mark]:
+    """Right of each point, moved down where it would cover the name of a neighbour."""
+    placed: list[tuple[float, float]] = []  # share of the width, pixels from the top
+    for one in sorted(points, key=lambda each: _down(y, each.error)):
+        share, down = x.share(one.cost), _down(y, one.error) - 1
+        while any(abs(share - other) < 0.12 and abs(down - above) < NAME_STEP - 1 for other, above in placed):
+            down += 2
+        placed.append((share, down))
+        yield Words(x=Place(share, LETTER_GAP), y=down, text=one.label, clear=True)
+
+
+def _border(border: Border | None, axis: Axis) -> list[Mark]:
+    """A vertical line, with its words on the side that is advised."""
+    if border is None:
+        return []
+    share = axis.share(border.cost)
+    line = Stroke(points=((Place(share), 0.0), (Place(share), HEIGHT)), colour=INK, dashes="4 3", opacity=0.7)
+    text, anchor, gap = (f"{border.text} →", "start", 5) if border.is_least else (f"← {border.text}", "end", -5)
+    return [line, Words(x=Place(share, gap), y=HEIGHT - 10, text=text, anchor=anchor, clear=True, faint=True)]
+
+
+def _down(axis: Axis, value: float) -> float:
+    return HEIGHT * (1 - axis.share(value))

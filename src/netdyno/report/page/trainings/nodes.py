@@ -1,0 +1,143 @@
+"""Error against cost: a network with more and fewer nodes, with the survey's rule; and networks on one task."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from netdyno.report.charts.palette import look
+from netdyno.report.charts.tradeoff import Border, Trade, tradeoff_chart
+from netdyno.report.figures import LEARN
+from netdyno.report.names import short_name, unusual
+from netdyno.report.page.sections import Picture
+from netdyno.report.sweeps import Error, Sweep, error_of, others, sweeps
+from netdyno.results.cell import Cell
+from netdyno.results.result import Result
+
+TITLE = "Error against cost"
+WIDE = 1.1  # where costs in FLOP differ by less they are equal, and seconds are shown
+MOST_NETWORKS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tradeoff:
+    """A chart, and what it says of the survey's rule in each framework."""
+
+    title: str
+    picture: Picture
+    sentences: tuple[str, ...] = ()
+
+
+def tradeoffs(results: Iterable[Result]) -> list[Tradeoff]:
+    """Of networks for which the survey has a rule, then of different networks with the same task and budget."""
+    found = [result for result in results if result.cell.workload == LEARN]
+    groups: dict[tuple[object, ...], list[Sweep]] = {}
+    for sweep in sweeps(found):
+        groups.setdefault(_same(sweep), []).append(sweep)
+    tasks: dict[tuple[object, ...], list[Result]] = {}
+    for result in found:
+        if (error := error_of(result)) and error.is_share:
+            tasks.setdefault(_task(result), []).append(result)
+    networks = [_of_networks(group) for group in tasks.values() if len({each.cell.network for each in group}) > 1]
+    return [*map(_of_nodes, groups.values()), *networks]
+
+
+def _of_nodes(group: Sequence[Sweep]) -> Tradeoff:
+    first = group[0]
+    is_flops = all(_flops(each.result) for sweep in group for each in sweep.trained) and _are_apart(first)
+    lines = [
+        [_trade(e.result, e.error, e.label + _star(e.follows, first), is_flops) for e in s.trained] for s in group
+    ]
+    cost = "million FLOP per image" if is_flops else "seconds of training"
+    border = _border(first, lines[0]) if is_flops and first.rule.is_of_numbers else None
+    axes = (cost, _error_title(first.trained[0].error))
+    title = f"{TITLE}, {_name(first)}"
+    chart = tradeoff_chart(lines, title=title, axes=axes, border=border)
+    several = len(group) > 1
+    return Tradeoff(
+        title=f"{_name(first)}: {first.rule.option}",
+        picture=Picture(title=title, chart=chart, caption=_caption(first.cell, is_flops)),
+        sentences=tuple((f"{look(s.cell.framework).name}. " if several else "") + s.sentence() for s in group),
+    )
+
+
+def _of_networks(group: Sequence[Result]) -> Tradeoff:
+    """The best training of each network in each framework; other options are in the table."""
+    best: dict[tuple[str, str], tuple[Result, Error]] = {}
+    for result in group:
+        error, key = error_of(result), (result.cell.network, result.cell.framework)
+        if error and (key not in best or error.value < best[key][1].value):
+            best[key] = (result, error)
+    chosen = sorted(best.values(), key=lambda each: each[1].value)[:MOST_NETWORKS]
+    points = [[_trade(result, error, _label(result.cell), False)] for result, error in chosen]
+    cell = group[0].cell
+    title = f"{TITLE}, networks on {cell.source}"
+    chart = tradeoff_chart(points, title=title, axes=("seconds of training", "error, %"))
+    caption = f"The best options of each network. {_caption(cell, False)}"
+    return Tradeoff(title=f"Networks on {cell.source}", picture=Picture(title=title, chart=chart, caption=caption))
+
+
+def _trade(result: Result, error: Error, label: str, is_flops: bool) -> Trade:
+    scale = 100.0 if error.is_share else 1.0
+    low, high = (None if end is None else max(0.0, scale * end) for end in (error.low, error.high))
+    cost = _flops(result) if is_flops else _seconds(result)
+    return Trade(
+        label=label, framework=result.cell.framework, cost=cost, error=scale * error.value, low=low, high=high
+    )
+
+
+def _star(follows: bool, sweep: Sweep) -> str:
+    """Where no line can mark what the rule advises, a word does."""
+    return ", as advised" if follows and not sweep.rule.is_of_numbers else ""
+
+
+def _border(sweep: Sweep, line: Sequence[Trade]) -> Border:
+    """At the cost of as many hidden nodes as inputs, which grows evenly with them."""
+    sizes = [float(each.value) for each in sweep.trained]
+    slope = (line[-1].cost - line[0].cost) / (sizes[-1] - sizes[0])
+    cost = line[0].cost + slope * (sweep.inputs - sizes[0])
+    is_least = sweep.rule.follows(sizes[-1], sweep.inputs)
+    limit = f"the survey: {'from' if is_least else 'below'} {sweep.inputs:,}"
+    return Border(cost=max(cost, line[0].cost / 2), text=limit, is_least=is_least)
+
+
+def _are_apart(sweep: Sweep) -> bool:
+    costs = [_flops(each.result) for each in sweep.trained]
+    return max(costs) > WIDE * min(costs)
+
+
+def _flops(result: Result) -> float:
+    """Millions in a training step, for one item; 0 where the records do not say it."""
+    cost = result.records[-1].cost
+    return cost["step_flops"] / cost.get("batch", 1) / 1e6 if cost.get("batch") and "step_flops" in cost else 0.0
+
+
+def _seconds(result: Result) -> float:
+    """With those of the stages before."""
+    return sum(result.figures[name].value for name in ("train_time", "earlier_time") if name in result.figures)
+
+
+def _label(cell: Cell) -> str:
+    return " ".join([short_name(cell.network), *unusual(cell)])
+
+
+def _name(sweep: Sweep) -> str:
+    return " ".join([short_name(sweep.cell.network), *others(sweep.cell, sweep.rule.option)])
+
+
+def _error_title(error: Error) -> str:
+    return "error, %" if error.is_share else "loss"
+
+
+def _caption(cell: Cell, is_flops: bool) -> str:
+    seeds = "On the whole test split after training; whiskers are 95 % intervals over the seeds."
+    cost = "Cost is that of a training step, counted from the graph" if is_flops else "Cost includes stages before"
+    return f"{seeds} {cost}. {cell.goal}, batch {cell.batch}."
+
+
+def _same(sweep: Sweep) -> tuple[object, ...]:
+    cell = sweep.cell
+    return cell.network, cell.dataset, cell.source, cell.goal, cell.batch, others(cell, sweep.rule.option)
+
+
+def _task(result: Result) -> tuple[object, ...]:
+    cell = result.cell
+    return result.machine, cell.source, cell.goal, cell.batch, cell.device, cell.threads
