@@ -53,6 +53,12 @@ def test_trainings_with_other_settings_are_not_compared(changes):
     assert sweeps(results_of(runs)) == []
 
 
+@pytest.mark.parametrize("changes", [{"dataset": "of-another-zoo"}, {"options": {"hidden": "many"}}])
+def test_what_this_zoo_does_not_know_is_left_out(changes):
+    runs = [*trained("ffn", [0.02], **changes), *trained("ffn", [0.03], **{**changes, "batch": 64})]
+    assert sweeps(results_of(runs)) == []
+
+
 def test_networks_without_a_rule_are_left_out():
     runs = [run for hidden in (8, 9) for run in trained("rbm", [0.02, 0.03], options={"hidden": hidden})]
     assert sweeps(results_of(runs)) == []

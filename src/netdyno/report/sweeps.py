@@ -7,6 +7,7 @@ from statistics import fmean
 
 from netdyno.report.figures import LEARN, run_values
 from netdyno.report.names import unusual
+from netdyno.report.networks import usual_options
 from netdyno.report.published.nodes import RULES, Option, Rule
 from netdyno.results.cell import Cell
 from netdyno.results.result import Result
@@ -95,9 +96,9 @@ def sweeps(results: Iterable[Result]) -> list[Sweep]:
     groups: dict[tuple[object, ...], list[Trained]] = {}
     for result in results:
         rule = RULES.get(result.cell.network)
-        error = error_of(result)
-        if rule and error and result.cell.workload == LEARN:
-            groups.setdefault(_setting(result, rule), []).append(_trained(result, rule, error))
+        found = _trained(result, rule) if rule and result.cell.workload == LEARN else None
+        if rule and found:
+            groups.setdefault(_setting(result, rule), []).append(found)
     return [_sweep(found) for _, found in sorted(groups.items(), key=lambda each: str(each[0])) if len(found) > 1]
 
 
@@ -109,6 +110,12 @@ def error_of(result: Result) -> Error | None:
         return None
     low, high = interval(values) if len(values) > 1 else (None, None)
     return Error(value=fmean(values), low=low, high=high, is_share=bool(accuracies))
+
+
+def step_mflop(result: Result) -> float | None:
+    """Millions of operations in a training step, for one item; None where the records do not say it."""
+    cost = result.records[-1].cost
+    return cost["step_flops"] / cost["batch"] / 1e6 if cost.get("batch") and cost.get("step_flops") else None
 
 
 def others(cell: Cell, option: str) -> tuple[str, ...]:
@@ -123,9 +130,13 @@ def _setting(result: Result, rule: Rule) -> tuple[object, ...]:
     return (*fields, result.machine, others(cell, rule.option))
 
 
-def _trained(result: Result, rule: Rule, error: Error) -> Trained:
-    cell = result.cell
-    value = dict(cell.options).get(rule.option, find_entry(cell.network, cell.dataset).options[rule.option])
+def _trained(result: Result, rule: Rule) -> Trained | None:
+    """None where nothing was evaluated, or an imported record says what this zoo does not know."""
+    cell, error = result.cell, error_of(result)
+    usual = usual_options(cell).get(rule.option)
+    value = dict(cell.options).get(rule.option, usual)
+    if error is None or value is None or type(value) is not type(usual):
+        return None
     return Trained(result=result, value=value, error=error, follows=rule.follows(value, _inputs(cell)))
 
 

@@ -18,10 +18,10 @@ from markupsafe import Markup
 from netdyno.errors import NetdynoError
 from netdyno.report.charts import Chart
 from netdyno.report.charts.palette import css_variables, look
-from netdyno.report.families import by_family
 from netdyno.report.figures import TRAIN
 from netdyno.report.machines import Surveyor
 from netdyno.report.names import is_instrument, short_names
+from netdyno.report.networks import by_family
 from netdyno.report.page.availability import Reasons, availability
 from netdyno.report.page.compact import epoch_s
 from netdyno.report.page.contests import Contests, setting_of

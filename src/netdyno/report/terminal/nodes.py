@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from netdyno.report.names import short_name
-from netdyno.report.sweeps import Sweep, Trained, others, sweeps
+from netdyno.report.sweeps import Sweep, Trained, others, step_mflop, sweeps
 from netdyno.report.terminal.tables import new_table
 from netdyno.results.result import Result
 from netdyno.results.words import DASH, number
@@ -33,8 +33,8 @@ def _table(sweep: Sweep) -> RenderableType:
 
 
 def _texts(trained: Trained) -> tuple[str, ...]:
-    cost, seconds = trained.result.records[-1].cost, trained.result.figures.get("train_time")
-    flops = number(cost["step_flops"] / cost["batch"] / 1e6) if cost.get("batch") else DASH
+    cost, seconds = step_mflop(trained.result), trained.result.figures.get("train_time")
+    flops = number(cost) if cost else DASH
     advised = "yes" if trained.follows else "no"
     time = f"{seconds.value:.1f}" if seconds else DASH
     return trained.label, flops, time, str(trained.result.runs), trained.error.words(), advised

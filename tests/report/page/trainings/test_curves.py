@@ -59,6 +59,13 @@ def test_lines_of_one_framework_are_told_apart_by_what_differs():
     assert {"hidden=5", "hidden=6"} <= _texts(_picture(*found))
 
 
+def test_the_usual_value_of_an_option_is_named_beside_the_others():
+    found = [
+        run for options in ({}, {"hidden": 6}) for run in _trained(_curve([0.5, 0.9]), network="ffn", options=options)
+    ]
+    assert {"hidden=512", "hidden=6"} <= _texts(_picture(*found))
+
+
 def test_of_more_than_ten_lines_the_best_are_drawn_and_the_rest_counted():
     found = [
         run

@@ -3,12 +3,16 @@
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
+from msgspec import structs
+
 from netdyno.report.charts import Level, Line, Point, learning_chart
 from netdyno.report.charts.palette import look
 from netdyno.report.figures import simple_scores
 from netdyno.report.names import unusual
+from netdyno.report.networks import usual_options
 from netdyno.report.page.growth import MOST_LINES
 from netdyno.report.page.sections import Picture
+from netdyno.results.cell import Cell
 from netdyno.results.record import Evaluation, Record
 from netdyno.results.result import Result
 
@@ -93,15 +97,18 @@ def score(evaluation: Evaluation) -> float:
 def _name(result: Result, results: Sequence[Result]) -> str:
     """The framework's, with what tells the result from others of the same framework; options alone where there is
     only one framework."""
-    same = [other for other in results if other.cell.framework == result.cell.framework]
-    own = [word for word in _words(result) if not all(word in _words(other) for other in same)]
+    same = [_words(other.cell, results) for other in results if other.cell.framework == result.cell.framework]
+    own = [word for word in _words(result.cell, results) if not all(word in words for words in same)]
     framework = [look(result.cell.framework).name] if len(same) < len(results) or not own else []
     return ", ".join([*framework, *own]) or look(result.cell.framework).name
 
 
-def _words(result: Result) -> tuple[str, ...]:
-    cell = result.cell
-    return cell.execution, cell.precision, f"{cell.device} {cell.threads}", *unusual(cell)
+def _words(cell: Cell, results: Sequence[Result]) -> tuple[str, ...]:
+    """What may differ; of the options that some result names, the usual values too."""
+    named = {name for result in results for name, _ in result.cell.options}
+    usual = {name: value for name, value in usual_options(cell).items() if name in named}
+    shown = structs.replace(cell, options=tuple({**usual, **dict(cell.options)}.items()))
+    return cell.execution, cell.precision, f"{cell.device} {cell.threads}", *unusual(shown)
 
 
 def _goal(words: str) -> float | None:

@@ -8,7 +8,7 @@ from netdyno.report.charts.tradeoff import Border, Trade, tradeoff_chart
 from netdyno.report.figures import LEARN
 from netdyno.report.names import short_name, unusual
 from netdyno.report.page.sections import Picture
-from netdyno.report.sweeps import Error, Sweep, error_of, others, sweeps
+from netdyno.report.sweeps import Error, Sweep, error_of, others, step_mflop, sweeps
 from netdyno.results.cell import Cell
 from netdyno.results.result import Result
 
@@ -42,7 +42,7 @@ def tradeoffs(results: Iterable[Result]) -> list[Tradeoff]:
 
 def _of_nodes(group: Sequence[Sweep]) -> Tradeoff:
     first = group[0]
-    is_flops = all(_flops(each.result) for sweep in group for each in sweep.trained) and _are_apart(first)
+    is_flops = all(step_mflop(each.result) for sweep in group for each in sweep.trained) and _are_apart(first)
     lines = [
         [_trade(e.result, e.error, e.label + _star(e.follows, first), is_flops) for e in s.trained] for s in group
     ]
@@ -78,7 +78,7 @@ def _of_networks(group: Sequence[Result]) -> Tradeoff:
 def _trade(result: Result, error: Error, label: str, is_flops: bool) -> Trade:
     scale = 100.0 if error.is_share else 1.0
     low, high = (None if end is None else max(0.0, scale * end) for end in (error.low, error.high))
-    cost = _flops(result) if is_flops else _seconds(result)
+    cost = (step_mflop(result) or 0.0) if is_flops else _seconds(result)
     return Trade(
         label=label, framework=result.cell.framework, cost=cost, error=scale * error.value, low=low, high=high
     )
@@ -100,14 +100,8 @@ def _border(sweep: Sweep, line: Sequence[Trade]) -> Border:
 
 
 def _are_apart(sweep: Sweep) -> bool:
-    costs = [_flops(each.result) for each in sweep.trained]
+    costs = [step_mflop(each.result) or 0.0 for each in sweep.trained]
     return max(costs) > WIDE * min(costs)
-
-
-def _flops(result: Result) -> float:
-    """Millions in a training step, for one item; 0 where the records do not say it."""
-    cost = result.records[-1].cost
-    return cost["step_flops"] / cost.get("batch", 1) / 1e6 if cost.get("batch") and "step_flops" in cost else 0.0
 
 
 def _seconds(result: Result) -> float:

@@ -1,6 +1,6 @@
 """Networks under their families: the zoo's own, those of users, and what nobody knows."""
 
-from netdyno.report.families import TITLES, by_family, family_of
+from netdyno.report.networks import TITLES, by_family, family_of
 from netdyno.zoo.catalog import entries
 
 

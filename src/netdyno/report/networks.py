@@ -1,10 +1,11 @@
-"""Which family a network is shown under, and the order of families in a report."""
+"""What a report reads of the zoo: the family of a network, the order of families, the usual options."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TypeVar
 
 from netdyno.report.names import OWN_NETWORK
+from netdyno.results.cell import Cell
 from netdyno.zoo.catalog import entries
 from netdyno.zoo.entry import (
     CNN,
@@ -18,6 +19,7 @@ from netdyno.zoo.entry import (
     TRANSFORMER,
     TREE,
 )
+from netdyno.zoo.options import Option
 
 OWN, OTHER = "own", "other"
 TITLES = {
@@ -41,6 +43,12 @@ def family_of(network: str) -> str:
     """The zoo's. Networks of users are stored by the name of their function, and once were by the path to it."""
     is_own = network.isidentifier() or OWN_NETWORK.fullmatch(network)
     return _of_the_zoo().get(network) or (OWN if is_own else OTHER)
+
+
+def usual_options(cell: Cell) -> dict[str, Option]:
+    """The options of a network of the zoo as they are where nothing is said; none of one that it does not have."""
+    found = [entry for entry in entries() if (entry.network, entry.dataset) == (cell.network, cell.dataset)]
+    return found[0].options if found else {}
 
 
 def by_family(things: Iterable[T], network: Callable[[T], str]) -> dict[str, list[T]]:
