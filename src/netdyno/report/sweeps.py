@@ -109,6 +109,8 @@ def error_of(result: Result) -> Error | None:
     if not values:
         return None
     low, high = interval(values) if len(values) > 1 else (None, None)
+    if accuracies and low is not None and high is not None:
+        low, high = max(0.0, low), min(1.0, high)
     return Error(value=fmean(values), low=low, high=high, is_share=bool(accuracies))
 
 

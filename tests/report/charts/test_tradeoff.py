@@ -8,7 +8,7 @@ from netdyno.report.charts.tradeoff import Border, Trade, tradeoff_chart
 
 AXES = ("cost", "error, %")
 LINE = [
-    Trade(label=f"{size}", framework="jax", cost=float(size), error=3 - n, low=2.8 - n, high=3.2 - n)
+    Trade(label=f"{size}", name=f"{size}", framework="jax", cost=float(size), error=3 - n, low=2.8 - n, high=3.2 - n)
     for n, size in enumerate([100, 200, 400])
 ]
 
@@ -42,10 +42,19 @@ def test_the_border_has_its_words_on_the_side_that_is_advised():
 
 
 def test_names_of_points_at_one_place_do_not_cover_each_other():
-    points = [[Trade(label=name, framework="jax", cost=5.0, error=1.0)] for name in ("a", "b", "c")]
+    points = [[Trade(label=name, name=name, framework="jax", cost=5.0, error=1.0)] for name in ("a", "b", "c")]
     found = sorted(_texts(tradeoff_chart(points, title="t", axes=AXES))[name].y for name in "abc")
     assert found[1] - found[0] >= 11
     assert found[2] - found[1] >= 11
+
+
+def test_an_interval_wider_than_all_differences_is_cut_off():
+    wide = [Trade(label="a", framework="jax", cost=1.0, error=8.0, low=0.01, high=12_000.0)]
+    chart = tradeoff_chart([LINE, wide], title="t", axes=AXES)
+    assert "12k" not in _texts(chart)
+    assert all(
+        -1e-6 <= y <= chart.height + 1e-6 for mark in chart.marks if isinstance(mark, Stroke) for _, y in mark.points
+    )
 
 
 def test_without_a_point_there_is_a_note():

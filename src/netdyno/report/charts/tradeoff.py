@@ -24,6 +24,7 @@ from netdyno.results.words import number
 HEIGHT, ABOVE, EDGE = 240, 22, 8
 WIDE = 1.5  # the largest cost over the smallest: from there on the axis is logarithmic
 CAP = 3  # pixels of a whisker's end to each side
+NEAR, STEPS = 0.12, 60  # of the width, between points whose names may meet; pairs of pixels that a name may move
 LETTER_GAP = 7  # pixels from a point to its name
 
 
@@ -35,6 +36,7 @@ class Trade:
     framework: str
     cost: float
     error: float
+    name: str = ""  # as shown beside the point; a point without one is named by its neighbour
     low: float | None = None
     high: float | None = None
 
@@ -55,7 +57,7 @@ class Border:
 def tradeoff_chart(
     lines: Sequence[Sequence[Trade]], *, title: str, axes: tuple[str, str], border: Border | None = None
 ) -> Chart:
-    """`lines` are joined in their order; `axes` are the titles of cost and error."""
+    """The points of a line are joined in their order; `axes` are the titles of cost and error."""
     lines = [kept for line in lines if (kept := [one for one in line if isfinite(one.error) and one.cost > 0])]
     points = [one for line in lines for one in line]
     if not points:
@@ -68,7 +70,7 @@ def tradeoff_chart(
         marks=(*across(x, HEIGHT), *upward(y, HEIGHT), *_border(border, x), *marks, *_labels(points, x, y)),
         height=HEIGHT,
         left=room_left(y) + EDGE,
-        right=max(width_of(one.label) for one in points) + LETTER_GAP + EDGE,
+        right=max(width_of(one.name) for one in points) + LETTER_GAP + EDGE,
         above=ABOVE,
         below=TICK_ROOM + TITLE_ROOM,
     )
@@ -82,9 +84,12 @@ def _cost_axis(title: str, points: Sequence[Trade], border: Border | None) -> Ax
 
 
 def _error_axis(title: str, points: Sequence[Trade]) -> Axis:
-    """From zero where that leaves differences visible."""
+    """From zero where that leaves differences visible. An interval that is much wider than they are is cut off."""
+    errors = [one.error for one in points]
+    least, most = min(errors), max(errors)
+    reach = max(2 * (most - least), 0.2 * abs(most))
     values = [value for one in points for value in known(one.error, one.low, one.high)]
-    low, high = min(values), max(values)
+    low, high = max(min(values), least - reach), min(max(values), most + reach)
     spread = max(high - low, 0.02 * abs(high), 1e-12)
     if 0 <= low < high / 2:
         return linear_axis(title, 0.0, high)
@@ -98,24 +103,39 @@ def _line(line: Sequence[Trade], x: Axis, y: Axis) -> Iterator[Mark]:
         yield Stroke(points=points, colour=own, thick=1.2, opacity=0.5)
     for one in line:
         at = Place(x.share(one.cost))
-        if len(known(one.low, one.high)) == 2:
-            low, high = (_down(y, end or 0.0) for end in (one.low, one.high))
-            yield Stroke(points=((at, low), (at, high)), colour=own, thick=1.4)
-            for end in (low, high):
-                left, right = (Place(at.share, side) for side in (-CAP, CAP))
-                yield Stroke(points=((left, end), (right, end)), colour=own, thick=1.4)
+        for points in _whisker(one, at, y):
+            yield Stroke(points=points, colour=own, thick=1.4)
         yield Dot(x=at, y=_down(y, one.error), colour=own, radius=4, words=one.words())
 
 
+def _whisker(one: Trade, at: Place, y: Axis) -> Iterator[tuple[tuple[Place, float], ...]]:
+    """From low to high inside the plot; an end that is outside has no cap."""
+    ends = known(one.low, one.high)
+    if len(ends) < 2:
+        return
+    low, high = (_down(y, min(max(end, y.low), y.high)) for end in ends)
+    yield ((at, low), (at, high))
+    for end in ends:
+        if y.low <= end <= y.high:
+            yield tuple((Place(at.share, side), _down(y, end)) for side in (-CAP, CAP))
+
+
 def _labels(points: Sequence[Trade], x: Axis, y: Axis) -> Iterator[Mark]:
-    """Right of each point, moved down where it would cover the name of a neighbour."""
+    """Right of each point, moved as little as possible where it would cover the name of a neighbour."""
     placed: list[tuple[float, float]] = []  # share of the width, pixels from the top
-    for one in sorted(points, key=lambda each: _down(y, each.error)):
-        share, down = x.share(one.cost), _down(y, one.error) - 1
-        while any(abs(share - other) < 0.12 and abs(down - above) < NAME_STEP - 1 for other, above in placed):
-            down += 2
+    for one in sorted((point for point in points if point.name), key=lambda each: _down(y, each.error)):
+        share = x.share(one.cost)
+        taken = [other for at, other in placed if abs(share - at) < NEAR]
+        down = _free(_down(y, one.error) - 1, taken)
         placed.append((share, down))
-        yield Words(x=Place(share, LETTER_GAP), y=down, text=one.label, clear=True)
+        yield Words(x=Place(share, LETTER_GAP), y=down, text=one.name, clear=True)
+
+
+def _free(wanted: float, taken: Sequence[float]) -> float:
+    """The nearest place inside the plot that is not taken; the wanted one where there is none."""
+    near = sorted((wanted + 2 * step for step in range(-STEPS, STEPS + 1)), key=lambda place: abs(place - wanted))
+    inside = (place for place in near if 4 <= place <= HEIGHT - 6)
+    return next((place for place in inside if all(abs(place - other) >= NAME_STEP - 1 for other in taken)), wanted)
 
 
 def _border(border: Border | None, axis: Axis) -> list[Mark]:

@@ -33,6 +33,7 @@ def test_the_survey_is_drawn_where_hidden_nodes_are_as_many_as_inputs():
 
 def test_every_framework_has_its_line_and_its_sentence():
     (found,) = tradeoffs(results_of([*_ffn(), *_ffn(framework="beta")]))
+    assert {"3,136, alpha", "3,136, beta"} <= set(_words(found.picture.chart))
     assert [sentence.partition(".")[0] for sentence in found.sentences] == ["alpha", "beta"]
 
 
@@ -50,7 +51,7 @@ def test_networks_with_the_same_task_and_budget_are_in_one_chart():
         *trained("vgg16", [0.1], goal="steps=9"),
     ]
     (found,) = tradeoffs(results_of(runs))
-    assert found.title == "Networks on mnist"
+    assert found.picture.title == "Networks on mnist"
     assert {"lenet", "rbm"} <= set(_words(found.picture.chart))
     assert "vgg16" not in _words(found.picture.chart)
 

@@ -1,7 +1,7 @@
 """Error against cost: a network with more and fewer nodes, with the survey's rule; and networks on one task."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from netdyno.report.charts.palette import look
 from netdyno.report.charts.tradeoff import Border, Trade, tradeoff_chart
@@ -13,6 +13,7 @@ from netdyno.results.cell import Cell
 from netdyno.results.result import Result
 
 TITLE = "Error against cost"
+OPTIONS = {"hidden": "hidden nodes", "form": "form of the layers"}
 WIDE = 1.1  # where costs in FLOP differ by less they are equal, and seconds are shown
 MOST_NETWORKS = 12
 
@@ -21,7 +22,6 @@ MOST_NETWORKS = 12
 class Tradeoff:
     """A chart, and what it says of the survey's rule in each framework."""
 
-    title: str
     picture: Picture
     sentences: tuple[str, ...] = ()
 
@@ -43,18 +43,17 @@ def tradeoffs(results: Iterable[Result]) -> list[Tradeoff]:
 def _of_nodes(group: Sequence[Sweep]) -> Tradeoff:
     first = group[0]
     is_flops = all(step_mflop(each.result) for sweep in group for each in sweep.trained) and _are_apart(first)
-    lines = [
-        [_trade(e.result, e.error, e.label + _star(e.follows, first), is_flops) for e in s.trained] for s in group
-    ]
+    lines = _named([_trades(sweep, is_flops) for sweep in group])
     cost = "million FLOP per image" if is_flops else "seconds of training"
     border = _border(first, lines[0]) if is_flops and first.rule.is_of_numbers else None
+    lines = lines if first.rule.is_of_numbers else [[one] for line in lines for one in line]
     axes = (cost, _error_title(first.trained[0].error))
     title = f"{TITLE}, {_name(first)}"
     chart = tradeoff_chart(lines, title=title, axes=axes, border=border)
     several = len(group) > 1
+    caption = _caption([each.result for sweep in group for each in sweep.trained], is_flops)
     return Tradeoff(
-        title=f"{_name(first)}: {first.rule.option}",
-        picture=Picture(title=title, chart=chart, caption=_caption(first.cell, is_flops)),
+        picture=Picture(title=f"{_name(first)}: {OPTIONS[first.rule.option]}", chart=chart, caption=caption),
         sentences=tuple((f"{look(s.cell.framework).name}. " if several else "") + s.sentence() for s in group),
     )
 
@@ -67,12 +66,31 @@ def _of_networks(group: Sequence[Result]) -> Tradeoff:
         if error and (key not in best or error.value < best[key][1].value):
             best[key] = (result, error)
     chosen = sorted(best.values(), key=lambda each: each[1].value)[:MOST_NETWORKS]
-    points = [[_trade(result, error, _label(result.cell), False)] for result, error in chosen]
+    several = len({result.cell.framework for result, _ in chosen}) > 1
+    points = [[_trade(result, error, _label(result.cell, several), False)] for result, error in chosen]
     cell = group[0].cell
     title = f"{TITLE}, networks on {cell.source}"
     chart = tradeoff_chart(points, title=title, axes=("seconds of training", "error, %"))
-    caption = f"The best options of each network. {_caption(cell, False)}"
-    return Tradeoff(title=f"Networks on {cell.source}", picture=Picture(title=title, chart=chart, caption=caption))
+    caption = f"The best options of each network. {_caption([result for result, _ in chosen], False)}"
+    return Tradeoff(picture=Picture(title=f"Networks on {cell.source}", chart=chart, caption=caption))
+
+
+def _trades(sweep: Sweep, is_flops: bool) -> list[Trade]:
+    return [
+        _trade(each.result, each.error, each.label + _star(each.follows, sweep), is_flops) for each in sweep.trained
+    ]
+
+
+def _named(lines: Sequence[list[Trade]]) -> list[list[Trade]]:
+    """Of several lines each names its framework at the end, and before it what no earlier one has named."""
+    if len(lines) < 2:
+        return list(lines)
+    found, known = [], set[str]()
+    for line in lines:
+        end = replace(line[-1], name=f"{line[-1].label}, {look(line[-1].framework).name}")
+        found.append([*(replace(one, name="" if one.label in known else one.label) for one in line[:-1]), end])
+        known |= {one.label for one in line}
+    return found
 
 
 def _trade(result: Result, error: Error, label: str, is_flops: bool) -> Trade:
@@ -80,7 +98,13 @@ def _trade(result: Result, error: Error, label: str, is_flops: bool) -> Trade:
     low, high = (None if end is None else max(0.0, scale * end) for end in (error.low, error.high))
     cost = (step_mflop(result) or 0.0) if is_flops else _seconds(result)
     return Trade(
-        label=label, framework=result.cell.framework, cost=cost, error=scale * error.value, low=low, high=high
+        label=label,
+        name=label,
+        framework=result.cell.framework,
+        cost=cost,
+        error=scale * error.value,
+        low=low,
+        high=high,
     )
 
 
@@ -109,8 +133,10 @@ def _seconds(result: Result) -> float:
     return sum(result.figures[name].value for name in ("train_time", "earlier_time") if name in result.figures)
 
 
-def _label(cell: Cell) -> str:
-    return " ".join([short_name(cell.network), *unusual(cell)])
+def _label(cell: Cell, several: bool) -> str:
+    """With the framework where there are several."""
+    name = " ".join([short_name(cell.network), *unusual(cell)])
+    return f"{name}, {look(cell.framework).name}" if several else name
 
 
 def _name(sweep: Sweep) -> str:
@@ -121,10 +147,13 @@ def _error_title(error: Error) -> str:
     return "error, %" if error.is_share else "loss"
 
 
-def _caption(cell: Cell, is_flops: bool) -> str:
-    seeds = "On the whole test split after training; whiskers are 95 % intervals over the seeds."
-    cost = "Cost is that of a training step, counted from the graph" if is_flops else "Cost includes stages before"
-    return f"{seeds} {cost}. {cell.goal}, batch {cell.batch}."
+def _caption(results: Sequence[Result], is_flops: bool) -> str:
+    words = ["On the whole test split after training; whiskers are 95 % intervals over the seeds."]
+    if is_flops:
+        words.append("Cost is that of a training step, counted from the graph.")
+    elif any("earlier_time" in result.figures for result in results):
+        words.append("Seconds include those of the stages before.")
+    return " ".join([*words, f"{results[0].cell.goal}, batch {results[0].cell.batch}."])
 
 
 def _same(sweep: Sweep) -> tuple[object, ...]:
