@@ -1,6 +1,8 @@
 """Networks under their families: the zoo's own, those of users, and what nobody knows."""
 
-from netdyno.report.networks import TITLES, by_family, family_of
+from tests.results.samples import make_cell
+
+from netdyno.report.networks import TITLES, by_family, by_options, family_of
 from netdyno.zoo.catalog import entries
 
 
@@ -21,3 +23,10 @@ def test_families_keep_their_order_and_networks_theirs():
         "Your own": ["my_net"],
         "Other": ["net-of-tomorrow"],
     }
+
+
+def test_options_are_in_the_order_of_their_numbers():
+    cells = [make_cell(network="ffn", options={"hidden": hidden}) for hidden in (1568, 196, 3136)]
+    assert [dict(cell.options)["hidden"] for cell in sorted(cells, key=by_options)] == [196, 1568, 3136]
+    forms = [make_cell(options={"form": form}) for form in ("shrinking", "growing")]
+    assert [dict(cell.options)["form"] for cell in sorted(forms, key=by_options)] == ["growing", "shrinking"]

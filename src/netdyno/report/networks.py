@@ -51,6 +51,12 @@ def usual_options(cell: Cell) -> dict[str, Option]:
     return found[0].options if found else {}
 
 
+def by_options(cell: Cell) -> tuple[object, ...]:
+    """A key for sorting: frameworks by name, in each the options by their numbers, so that 196 comes before 1568."""
+    values = ((name, 0.0, value) if isinstance(value, str) else (name, value, "") for name, value in cell.options)
+    return cell.framework, cell.execution, tuple(values)
+
+
 def by_family(things: Iterable[T], network: Callable[[T], str]) -> dict[str, list[T]]:
     """The things under each family's title, families in their order, in each the things in theirs."""
     found: dict[str, list[T]] = {}

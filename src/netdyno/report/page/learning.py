@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from netdyno.report.charts.palette import look
 from netdyno.report.names import short_name, short_reason
+from netdyno.report.networks import by_options
 from netdyno.report.page.sections import Picture
 from netdyno.report.page.trainings.curves import curves_picture
 from netdyno.report.terminal.tables import how
@@ -58,7 +59,7 @@ def _training(key: Key, results: Sequence[Result], is_drawn: bool) -> Training:
         goal=goal,
         picture=curves_picture(results, _title(results)) if is_drawn else None,
         columns=tuple(words.heading for words in columns),
-        lines=tuple(_line(result, columns) for result in results),
+        lines=tuple(_line(result, columns) for result in sorted(results, key=lambda each: by_options(each.cell))),
     )
 
 

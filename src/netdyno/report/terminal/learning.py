@@ -7,6 +7,7 @@ from rich.text import Text
 
 from netdyno.report.figures import LEARN, simple_scores
 from netdyno.report.names import short_name
+from netdyno.report.networks import by_options
 from netdyno.report.terminal.footnotes import Footnotes
 from netdyno.report.terminal.tables import how, new_table, results_tables
 from netdyno.report.vocabulary import Wording, shown_figures
@@ -37,7 +38,8 @@ def learning_tables(results: Sequence[Result], price_per_hour: float | None) -> 
         cell = result.cell
         title = f"{short_name(cell.network)}/{cell.dataset} b{cell.batch} on {cell.source}"
         groups.setdefault((title, cell.goal), []).append(result)
-    for (title, goal), group in groups.items():
+    for (title, goal), found in groups.items():
+        group = sorted(found, key=lambda result: by_options(result.cell))
         parts += [*([""] if parts else []), Text(f"{title}, {goal}"), _table(group, price_per_hour, notes)]
         if simple := simple_scores(group):
             scores = ", ".join(f"{name} {value:.4f}" for name, value in simple.items())
