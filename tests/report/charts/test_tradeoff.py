@@ -48,6 +48,13 @@ def test_names_of_points_at_one_place_do_not_cover_each_other():
     assert found[2] - found[1] >= 11
 
 
+def test_a_long_name_does_not_cover_the_next_one():
+    costs = (("a network with a long name", 10.0), ("next", 20.0), ("far", 400.0))
+    points = [[Trade(label=name, name=name, framework="jax", cost=cost, error=1.0)] for name, cost in costs]
+    found = _texts(tradeoff_chart(points, title="t", axes=AXES))
+    assert abs(found["next"].y - found["a network with a long name"].y) >= 11
+
+
 def test_an_interval_wider_than_all_differences_is_cut_off():
     wide = [Trade(label="a", framework="jax", cost=1.0, error=8.0, low=0.01, high=12_000.0)]
     chart = tradeoff_chart([LINE, wide], title="t", axes=AXES)

@@ -24,7 +24,7 @@ from netdyno.results.words import number
 HEIGHT, ABOVE, EDGE = 240, 22, 8
 WIDE = 1.5  # the largest cost over the smallest: from there on the axis is logarithmic
 CAP = 3  # pixels of a whisker's end to each side
-NEAR, STEPS = 0.12, 60  # of the width, between points whose names may meet; pairs of pixels that a name may move
+NARROW, STEPS = 260, 60  # pixels of a plot in which names must not meet; pairs of pixels that one may move
 LETTER_GAP = 7  # pixels from a point to its name
 
 
@@ -122,13 +122,14 @@ def _whisker(one: Trade, at: Place, y: Axis) -> Iterator[tuple[tuple[Place, floa
 
 def _labels(points: Sequence[Trade], x: Axis, y: Axis) -> Iterator[Mark]:
     """Right of each point, moved as little as possible where it would cover the name of a neighbour."""
-    placed: list[tuple[float, float]] = []  # share of the width, pixels from the top
+    placed: list[tuple[float, float, float]] = []  # from and to, in shares of the width; pixels from the top
     for one in sorted((point for point in points if point.name), key=lambda each: _down(y, each.error)):
-        share = x.share(one.cost)
-        taken = [other for at, other in placed if abs(share - at) < NEAR]
+        start = x.share(one.cost)
+        end = start + (LETTER_GAP + width_of(one.name)) / NARROW
+        taken = [down for other, until, down in placed if start < until and other < end]
         down = _free(_down(y, one.error) - 1, taken)
-        placed.append((share, down))
-        yield Words(x=Place(share, LETTER_GAP), y=down, text=one.name, clear=True)
+        placed.append((start, end, down))
+        yield Words(x=Place(start, LETTER_GAP), y=down, text=one.name, clear=True)
 
 
 def _free(wanted: float, taken: Sequence[float]) -> float:
