@@ -24,7 +24,7 @@ from netdyno.results.words import number
 HEIGHT, ABOVE, EDGE = 240, 22, 8
 WIDE = 1.5  # the largest cost over the smallest: from there on the axis is logarithmic
 CAP = 3  # pixels of a whisker's end to each side
-NARROW, STEPS = 260, 60  # pixels of a plot in which names must not meet; pairs of pixels that one may move
+NARROW, STEPS = 200, 60  # pixels of a plot in which names must not meet; pairs of pixels that one may move
 LETTER_GAP = 7  # pixels from a point to its name
 
 
