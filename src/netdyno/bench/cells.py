@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from netdyno.bench.checked import checked_count, checked_text, split_name
+from netdyno.bench.fields import checked_count, checked_text, split_name
 from netdyno.bench.goals import learnt_fields
 from netdyno.errors import NetdynoError, unknown
 from netdyno.frameworks.spec import Spec, find_spec

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from netdyno.bench.checked import checked_count, checked_text, split_name
+from netdyno.bench.fields import checked_count, checked_text, split_name
 from netdyno.errors import NetdynoError, unknown
 from netdyno.frameworks.spec import find_spec
 from netdyno.results.cell import CHOICES, Cell

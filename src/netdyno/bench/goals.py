@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from netdyno.bench.checked import checked_text
+from netdyno.bench.fields import checked_text
 from netdyno.data.packing import PACKED
 from netdyno.data.rows.text import is_text
 from netdyno.errors import NetdynoError
