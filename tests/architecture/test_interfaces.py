@@ -4,6 +4,7 @@ import typer
 
 from netdyno import __version__ as version
 from netdyno.cli.main import app
+from netdyno.zoo.catalog import entries
 
 FLAGS = {
     "run": {
@@ -68,7 +69,7 @@ def test_networks_json_has_its_fields_and_the_published_counts(netdyno):
     assert counts["gpt2", "text"] == 124_439_808
     assert counts["vit-b16", "imagenet"] == 86_567_656
     assert counts["vae", "mnist"] == 652_824
-    assert len(counts) == 39
+    assert len(counts) == len(entries())
 
 
 def test_results_json_has_its_fields(netdyno):

@@ -91,7 +91,7 @@ def test_a_search_needs_all_its_words(visit, report):
 
 def test_a_section_leads_to_its_rows(visit, report):
     page = visit(report)
-    page.locator("section", has=page.locator("h2", has_text="alexnet on cifar10")).get_by_role("button").click()
+    page.locator("section", has=page.locator("h3", has_text="alexnet on cifar10")).get_by_role("button").click()
     expect(page.locator("#count")).to_have_text("1 of 9 results")
     assert column(page, "Network") == ["alexnet"]
 

@@ -244,6 +244,11 @@ def test_a_record_keeps_what_the_network_drew_or_says_why_there_is_nothing(tmp_p
     assert (record.outcome, record.pictures, record.absent["pictures"]) == ("measured", None, "ValueError: no room")
 
 
+def test_a_record_says_what_its_graph_costs(tmp_path: Path) -> None:
+    facts = replace(_facts("steps=20"), cost={"batch": 2, "step_flops": 600})
+    assert record_of(facts, _finished(tmp_path, *LEARNED), "later").cost == {"batch": 2, "step_flops": 600}
+
+
 def test_done_without_training_has_failed(tmp_path: Path) -> None:
     record = record_of(_facts("steps=20"), _finished(tmp_path), "later")
     assert (record.outcome, record.reason) == ("failed", "done without training")

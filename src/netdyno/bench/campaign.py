@@ -67,7 +67,6 @@ class Campaign:
     archive: Path  # the packed worker
     interpreters: Mapping[str, Interpreter]  # by framework
     machine: str
-    evaluate_every: int | None = None  # steps
     gpus: tuple[int, ...] = ()  # as the monitor numbers them, in the order in which frameworks see them
     inputs: Inputs = field(default_factory=dict)  # what cells with real data are fed
     choices: Mapping[Cell, Choice] = field(default_factory=dict)  # executions that were found fastest already
@@ -92,7 +91,7 @@ class Campaign:
         """What all runs of a series of the cell share; the records of a run say it."""
         settings = self.settings
         always = {"seconds": settings.seconds, "target": settings.target, "published_steps": settings.published_steps}
-        known = {"framework": self.interpreters[cell.framework].version, "evaluate_every": self.evaluate_every}
+        known = {"framework": self.interpreters[cell.framework].version, "evaluate_every": settings.evaluate_every}
         return {
             "graph": digest(self.bench.programme(cell)),
             "worker": self.worker(cell).hash,
@@ -253,7 +252,7 @@ def _describe(run: PlannedRun, campaign: Campaign) -> tuple[Request, RunFacts]:
         worker=worker,
         timing=settings.timing(cell.device, entry.steps),
         inputs=inputs,
-        evaluate_every=campaign.evaluate_every,
+        evaluate_every=settings.evaluate_every,
         before=earlier_stages(cell, entry, campaign.bench) if cell.goal else (),
         labelled=labelled(cell, entry),
     )

@@ -6,24 +6,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from netdyno.bench.fields import checked_count, checked_text, split_name
+from netdyno.bench.goals import learnt_fields
 from netdyno.errors import NetdynoError, unknown
 from netdyno.frameworks.spec import Spec, find_spec
 from netdyno.graph.model import Programme
 from netdyno.results.cell import Cell
-from netdyno.text import harmless, shown
+from netdyno.text import shown
+from netdyno.workloads import find_workload
+from netdyno.workloads.goal import goal_of
+from netdyno.workloads.learn import check_goal
+from netdyno.workloads.workload import SYNTHETIC
 from netdyno.zoo.catalog import Entry, Recipe, entries, find_entry, resolve
 from netdyno.zoo.custom import load_network, network_of
 from netdyno.zoo.items import find_items
 from netdyno.zoo.options import Option, checked_options, parsed_options
 
 DEFAULT_CUSTOM_DATASET = "cifar10"
-LONGEST = 1000  # characters of a name
-MOST = {"batch": 2**31 - 1, "threads": 4096}
 LARGEST_OPTION = 2**31 - 1
 FASTEST = "fastest"  # whichever execution is found to be so
 NAMED = (
-    "workload", "network", "options", "dataset", "framework", "batch", "precision", "execution", "data", "device",
-    "threads",
+    "workload", "network", "options", "dataset", "goal", "source", "framework", "batch", "precision", "execution",
+    "data", "device", "threads",
 )  # fmt: skip
 
 Fields = Mapping[str, Any]
@@ -50,22 +54,28 @@ class Bench:
         for name in fields:
             if name not in NAMED:
                 raise unknown("field of a cell", name, NAMED)
-        entry = self.entry(*_split(fields))
+        workload = find_workload(_text(fields, "workload", "train"))
+        learnt = learnt_fields(workload, fields)
+        entry = self.entry(*_split({**fields, **learnt}))
         spec = self._spec(_text(fields, "framework", self.framework))
         cell = Cell(
-            workload=_text(fields, "workload", "train"),
+            workload=workload.name,
             network=entry.network,
             options=_options(entry, fields.get("options", {})),
             dataset=entry.dataset,
+            goal=learnt.get("goal", ""),
+            source=learnt.get("source", entry.dataset if workload.has_goal else ""),
             framework=spec.name,
             device=_text(fields, "device", "cpu"),
             batch=checked_count("batch", fields.get("batch", entry.batch)),
             precision=_text(fields, "precision", "float32"),
             execution=_text(fields, "execution", spec.executions[0]),
-            data=_text(fields, "data", "synthetic"),
+            data=_text({**fields, **learnt}, "data", SYNTHETIC),
             threads=checked_count("threads", fields.get("threads", self.threads)),
         )
         _refuse_unsupported(cell, spec)
+        if goal_of(cell.goal).accuracy is not None:  # only then is its graph needed
+            check_goal(cell, self.programme(cell))
         return cell
 
     def entry(self, network: str, dataset: str | None) -> Entry:
@@ -104,36 +114,6 @@ class Bench:
             raise NetdynoError(message, hint="Rename the function: results are stored by its name.")
         self.own[entry.network] = reference
         return entry
-
-
-def split_name(network: str, dataset: str | None) -> tuple[str, str | None]:
-    """`lenet/mnist` is a network and its dataset; a path has slashes of its own."""
-    if "/" not in network or ".py:" in network:
-        return network, dataset
-    if dataset:
-        raise NetdynoError(f"expected one dataset, received '{dataset}' beside '{network}'.")
-    name, _, own = network.partition("/")
-    return name, own
-
-
-def checked_text(field: str, value: object) -> str:
-    """A name that can be stored and shown."""
-    if not isinstance(value, str):
-        raise NetdynoError(f"{field}: expected a name, received {shown(value)}.")
-    if len(value) > LONGEST or harmless(value) != value or "\n" in value:
-        raise NetdynoError(
-            f"{field}: expected a name of at most {LONGEST} characters that can be seen, received {shown(value)}."
-        )
-    return value
-
-
-def checked_count(field: str, value: object) -> int:
-    """A whole number over 0 that every database and framework takes."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise NetdynoError(f"{field}: expected a whole number over 0, received {shown(value)}.")
-    if value > MOST[field]:
-        raise NetdynoError(f"{field}: expected at most {MOST[field]:,}, received {shown(value)}.")
-    return value
 
 
 def _options(entry: Entry, given: object) -> tuple[tuple[str, Option], ...]:

@@ -1,15 +1,16 @@
 """Which cells a suite leaves out: fields checked like those of its matrix."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from netdyno.bench.cells import checked_count, checked_text, split_name
+from netdyno.bench.fields import checked_count, checked_text, split_name
 from netdyno.errors import NetdynoError, unknown
 from netdyno.frameworks.spec import find_spec
 from netdyno.results.cell import CHOICES, Cell
 from netdyno.text import shortened, shown
 from netdyno.workloads import find_workload
+from netdyno.workloads.goal import goal_of
 from netdyno.zoo.catalog import find_entry
 from netdyno.zoo.items import find_items
 
@@ -52,6 +53,8 @@ def _checked(field: str, value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise NetdynoError(f"options: expected a table such as {{hidden = 512}}, received {shown(value)}.")
         return dict(value)
+    if field == "goal":
+        return goal_of(checked_text(field, value)).words()
     _NAMES[field](checked_text(field, value))
     return value
 
@@ -70,4 +73,10 @@ def _find_network(value: str) -> None:
         find_entry(*split_name(value, None))
 
 
-_NAMES = {"network": _find_network, "dataset": find_items, "framework": find_spec, "workload": find_workload}
+_NAMES: Mapping[str, Callable[[str], object]] = {
+    "network": _find_network,
+    "dataset": find_items,
+    "framework": find_spec,
+    "workload": find_workload,
+    "source": str,
+}

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from msgspec import structs
 
-from netdyno.bench.cells import Bench, split_name
+from netdyno.bench.cells import Bench
+from netdyno.bench.fields import split_name
 from netdyno.devices.machine import Machine, machine_id
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Given, find_interpreter

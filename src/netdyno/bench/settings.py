@@ -8,7 +8,8 @@ from netdyno.text import shown
 
 BLOCK_S = {"cpu": 0.2, "cuda": 0.25}  # on an accelerator, long against the filling and draining of its queue
 LEAST_BLOCKS = 10
-MOST = {"runs": 1000, "seconds": 1_000_000, "target": 1 - 1e-9, "deadline_s": 1_000_000}
+MOST = {"runs": 1000, "seconds": 1_000_000, "target": 1 - 1e-9, "deadline_s": 1_000_000, "evaluate_every": 2**31 - 1}
+WHOLE, OPEN = ("runs", "evaluate_every"), ("evaluate_every",)  # whole numbers; what may be left open
 LARGEST_SEED = 2**32 - 1
 
 
@@ -22,18 +23,22 @@ class Settings:
     target: float = 0.005
     deadline_s: float = 900.0
     seed: int = 0
+    evaluate_every: int | None = None  # steps of a training between evaluations; None: an epoch
     split: bool = False  # time forward, backward and update apart, after the rest
     published_steps: bool = False  # time as many steps as the thesis did, sure or not, if `seconds` allow
 
     def __post_init__(self) -> None:
         for name, most in MOST.items():
             value = getattr(self, name)
+            if value is None and name in OPEN:
+                continue
             if not isinstance(value, int | float) or not value > 0:
                 raise NetdynoError(f"{name}: expected a number over 0, received {shown(value)}.")
             if value > most:
                 raise NetdynoError(f"{name}: expected at most {most:,}, received {shown(value)}.")
-        if not isinstance(self.runs, int):
-            raise NetdynoError(f"runs: expected a whole number, received {shown(self.runs)}.")
+        for name in WHOLE:
+            if not isinstance(value := getattr(self, name), int | None):
+                raise NetdynoError(f"{name}: expected a whole number, received {shown(value)}.")
         if not isinstance(self.seed, int) or not 0 <= self.seed <= LARGEST_SEED:
             raise NetdynoError(
                 f"seed: expected a whole number from 0 to {LARGEST_SEED}, received {shown(self.seed)}."

@@ -22,6 +22,7 @@ SETTING_TYPES: Mapping[str, tuple[type, ...]] = {
     "seconds": (int, float),
     "target": (int, float),
     "deadline": (int, float),
+    "evaluate_every": (int,),
     "published_steps": (bool,),
     "split": (bool,),
 }

@@ -1,6 +1,6 @@
 """`netdyno networks`: which networks there are, how large they are, and what each node of one costs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated
 
@@ -19,6 +19,7 @@ from netdyno.report.terminal.console import data_console, print_json
 from netdyno.report.terminal.tables import new_table
 from netdyno.zoo.catalog import entries
 from netdyno.zoo.entry import Entry
+from netdyno.zoo.options import Option
 
 NAMES = ("network", "dataset", "parameters", "macs", "source", "item", "family", "options")
 
@@ -62,13 +63,13 @@ def _print_list(found: Sequence[Entry], json: bool) -> None:
     table = new_table("family", "network", "dataset", *right, "unit", "options", right=right)
     for entry in found:
         counts = (
-            "×".join(map(str, entry.items.shape)),
+            "×".join(map(str, entry.items.shape)) or _row_of(entry),
             str(entry.batch),
             f"{entry.parameters:,}",
             _short(entry.macs),
         )
-        options = ", ".join(f"{name}={value}" for name, value in entry.options.items())
-        table.add_row(*map(Text, (entry.family, entry.network, entry.dataset, *counts, f"{entry.item}s", options)))
+        names = (entry.family, entry.network, entry.dataset)
+        table.add_row(*map(Text, (*names, *counts, f"{entry.item}s", _listed(entry.options))))
     data_console().print(table)
 
 
@@ -78,18 +79,36 @@ def _as_json(entry: Entry) -> dict[str, object]:
 
 def _facts(network: Network) -> Table:
     total, mib = network.totals, 2**20
-    options = ", ".join(f"{name}={value}" for name, value in network.options) or "defaults"
+    entry, options = network.entry, dict(network.options)
+    unit = _unit(entry, options)
     table = new_table("network", f"{network.name}/{network.entry.dataset}", right=())
     for name, value in {
-        "options": options,
+        "family": entry.family,
+        "options": _listed({**entry.options, **options}) or "none",
         "parameters": f"{total.parameters:,} ({total.parameter_bytes / mib:,.1f} MiB in float32)",
-        f"MACs of one {network.entry.item}": f"{network.macs:,}",
+        f"MACs of {unit if unit[0].isdigit() else f'one {entry.item}'}": f"{network.macs:,}",
         f"FLOPs of a step, batch {total.batch}": f"{total.step_flops:,}",
         "kept for the backward pass": f"{total.kept_bytes / mib:,.1f} MiB in float32",
-        "source": network.entry.source,
+        "source": entry.source,
     }.items():
         table.add_row(Text(name), Text(value))
     return table
+
+
+def _unit(entry: Entry, options: Mapping[str, Option]) -> str:
+    """What is counted; with how many of them there are in one row of a batch where there are several."""
+    count = entry.units_per_row(options)
+    return f"{count:,} {entry.item}s" if count > 1 else f"{entry.item}s"
+
+
+def _row_of(entry: Entry) -> str:
+    """The number of tokens that a row has."""
+    count = entry.units_per_row({})
+    return str(count) if count > 1 else ""
+
+
+def _listed(options: Mapping[str, Option]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in options.items())
 
 
 def _nodes(costs: Sequence[NodeCost]) -> Table:

@@ -10,17 +10,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import RenderableType
 from typer.core import TyperGroup
 
 from netdyno.cli.command import several_commands
 from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError
-from netdyno.report.figures import LEARN
 from netdyno.report.terminal.console import MOST_ROWS, data_console, print_json_list, say, talk_console
 from netdyno.report.terminal.console import PlainStatus as Status
-from netdyno.report.terminal.learning import learning_tables
-from netdyno.report.terminal.tables import results_tables
+from netdyno.report.terminal.learning import tables_of_every_kind
 from netdyno.results.exchange.files import EXPORTS, Exporter, export_file, find_exporter, format_of
 from netdyno.results.exchange.files import export as export_to
 from netdyno.results.exchange.merge import Merged, merge
@@ -135,22 +132,13 @@ def delete(
 
 def _show(found: Sequence[Result], selection: Selection) -> None:
     """As tables, up to a number of results."""
-    for part in _tables(found[:MOST_ROWS]):
+    for part in tables_of_every_kind(found[:MOST_ROWS]):
         data_console().print(part)
     if len(found) > MOST_ROWS:
         talk_console().print(
             f"Shown: the first {MOST_ROWS:,} of {selection.count():,} results. A selector such as network=lenet "
             "shows fewer; --json and `netdyno results export` have all of them."
         )
-
-
-def _tables(found: Sequence[Result]) -> list[RenderableType]:
-    """Those of all other workloads, then those of trainings to a goal."""
-    learned = [result for result in found if result.cell.workload == LEARN]
-    timed = [result for result in found if result.cell.workload != LEARN]
-    parts = results_tables(timed) if timed else []
-    more = learning_tables(learned, None) if learned else []
-    return [*parts, "", *more] if parts and more else parts + more
 
 
 class Following:

@@ -40,12 +40,15 @@ from netdyno.devices.machine import Machine, describe_machine
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import read_given
 from netdyno.frameworks.spec import find_spec
+from netdyno.report.figures import LEARN
 from netdyno.report.published.survey import published_thread_times
 from netdyno.report.terminal.availability import availability
 from netdyno.report.terminal.conclusion import conclusion
 from netdyno.report.terminal.console import data_console, talk_console
+from netdyno.report.terminal.learning import tables_of_every_kind
+from netdyno.report.terminal.nodes import nodes_tables
 from netdyno.report.terminal.progress import Compiling, Packing, Progress, Tries, duration
-from netdyno.report.terminal.tables import how, new_table, results_tables
+from netdyno.report.terminal.tables import how, new_table
 from netdyno.report.terminal.threads import thread_tables
 from netdyno.results.proof import Proved
 from netdyno.workloads import find_workload
@@ -236,25 +239,31 @@ def _opening(name: str, count: int, plan: Plan, seconds: float) -> str:
 
 
 def _plan_table(plan: Plan, expected: Mapping[PlannedRun, float]) -> Table:
-    table = new_table("#", "network", "framework", "how", "batch", "series", "run", "about", right=("#", "batch"))
+    goals = ("goal",) if any(run.cell.goal for run in plan.runs) else ()
+    columns = ("#", "network", "framework", "how", *goals, "batch", "series", "run", "about")
+    table = new_table(*columns, right=("#", "batch"))
     for place, run in enumerate(plan.runs[:MOST_LINES], 1):
         cell = run.cell
-        words = (f"{cell.network}/{cell.dataset}", cell.framework, how(cell), str(cell.batch))
-        table.add_row(str(place), *words, str(run.series), str(run.number), duration(expected[run]))
+        words = (f"{cell.network}/{cell.dataset}", cell.framework, how(cell), *(cell.goal for _ in goals))
+        table.add_row(str(place), *words, str(cell.batch), str(run.series), str(run.number), duration(expected[run]))
     return table
 
 
 def _show(session: Session) -> None:
     """The table of what was requested, and of what is available of it; exit 1 if something went wrong in it."""
-    cells, found, store = session.suite.cells, session.results(), session.campaign.store
-    for part in results_tables(found):
+    found, store = session.results(), session.campaign.store
+    timed = [result for result in found if result.cell.workload != LEARN]
+    cells = [cell for cell in session.suite.cells if cell.workload != LEARN]
+    for part in tables_of_every_kind(found):
         data_console().print(part)
     if len({cell.framework for cell in cells}) > 1:
-        for part in availability(cells, found, session.missing):
+        for part in availability(cells, timed, session.missing):
             data_console().print(part)
-    for part in thread_tables(found, published_thread_times()):
+    for part in thread_tables(timed, published_thread_times()):
         data_console().print(part)
-    if sentence := conclusion(found):
+    for part in nodes_tables(found):
+        data_console().print(part)
+    if sentence := conclusion(timed):
         data_console().print("", Text(sentence), sep="\n")
     unproved = Proved(store.proofs(session.campaign.machine)).missing(found)
     if unproved := [name for name in unproved if not find_spec(name).is_instrument]:

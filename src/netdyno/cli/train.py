@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
-from msgspec import structs, to_builtins
+from msgspec import to_builtins
 
 from netdyno.bench.campaign import Campaign
 from netdyno.bench.session import Place, Session, open_session, usual_bench
@@ -34,8 +34,6 @@ from netdyno.cli.options import (
     store_location,
 )
 from netdyno.cli.run import report_recovery
-from netdyno.data.packing import PACKED
-from netdyno.data.rows.text import is_text
 from netdyno.devices.machine import describe_machine
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Given, locate, read_given
@@ -49,7 +47,6 @@ from netdyno.results.result import Result, results_of, to_json
 from netdyno.results.selectors import newest_series
 from netdyno.text import shown
 from netdyno.workloads.goal import Goal
-from netdyno.zoo.items import TEXT
 
 LEARN = "learn"
 LARGEST = 2**31 - 1  # number of epochs, steps or seeds
@@ -114,19 +111,17 @@ def train(
     machine = describe_machine()
     bench = usual_bench(machine)
     given = read_given(python or ())
-    if dataset and is_text(dataset):
-        dataset, source = TEXT.name, dataset
+    goal, count, price = read_goal(epochs, steps, until), _positive("--seeds", seeds), checked_price(price_per_hour)
     fields = given_only(
-        network=network, dataset=dataset, batch=batch, precision=precision, execution=execution, threads=threads,
-        device=device_of(gpus, cpu, len(machine.gpus)), data=PACKED, workload=LEARN,
+        network=network, dataset=dataset, source=source, goal=goal.words(), batch=batch, precision=precision,
+        execution=execution, threads=threads, device=device_of(gpus, cpu, len(machine.gpus)), workload=LEARN,
         options=options or None,
     )  # fmt: skip
-    goal, count, price = read_goal(epochs, steps, until), _positive("--seeds", seeds), checked_price(price_per_hour)
     cells = [bench.complete({**fields, "framework": name}) for name in _frameworks(framework, given)]
-    cells = [structs.replace(cell, goal=goal.words(), source=source or cell.dataset) for cell in cells]
     if evaluate_every is not None:
         _positive("--evaluate-every", evaluate_every)
-    asked = Asked(cells=cells, seeds=count, evaluate_every=evaluate_every, again=again, deadline_s=deadline)
+    settings = Settings(runs=count, evaluate_every=evaluate_every, deadline_s=deadline)
+    asked = Asked(suite=Suite(name=LEARN, cells=tuple(cells), settings=settings), again=again)
     place = Place(bench=bench, machine=machine, store=store_location(context), given=given)
     _learn(asked, place, Telling(json=json, price_per_hour=price))
 
@@ -169,27 +164,20 @@ def _frameworks(said: Sequence[str] | None, given: Given) -> list[str]:
 class Asked:
     """What is to be learned, how often and from what."""
 
-    cells: Sequence[Cell]
-    seeds: int
-    evaluate_every: int | None
+    suite: Suite
     again: bool
-    deadline_s: float
 
 
 def _learn(asked: Asked, place: Place, telling: Telling) -> None:
-    suite = Suite(
-        name=LEARN, cells=tuple(asked.cells), settings=Settings(runs=asked.seeds, deadline_s=asked.deadline_s)
-    )
-    with Packing(talk_console()) as packing, open_session(suite, place, packing.packed) as session:
+    with Packing(talk_console()) as packing, open_session(asked.suite, place, packing.packed) as session:
         if session.missing:
             raise NetdynoError(next(iter(session.missing.values())))
-        session = replace(session, campaign=replace(session.campaign, evaluate_every=asked.evaluate_every))
         report_recovery(session.campaign)
         with TrainingProgress(talk_console()) as progress:
             continued = {} if asked.again else _continued(session)
             session.carry_out(session.plan(again=asked.again, continued=continued), progress)
         results = session.results()
-    _show([run for result in results for run in result.records if run.number <= asked.seeds], telling)
+    _show([run for result in results for run in result.records if run.number <= asked.suite.settings.runs], telling)
 
 
 def _continued(session: Session) -> dict[Cell, int]:

@@ -1,11 +1,13 @@
 """What the report reads of a result beside its figures: the values of single runs, and why a figure is missing."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from netdyno.results.result import Result
 from netdyno.results.statistics import value_of
 
 TRAIN, LEARN = "train", "learn"
+SIMPLE = "simple "  # before the name of such a score in what runs of a series share
 MORE, LESS = "more", "less"
 # Figures of timed steps that a reader expects, with their unit, and reasons where a record gives none.
 EXPECTED = {"memory": "bytes", "power": "W", "energy": "J/{item}"}
@@ -46,6 +48,17 @@ def per_step_of(result: Result) -> float:
 def run_values(result: Result, name: str) -> list[float]:
     """The figure of every measured run that has it."""
     return [value_of(run.figures[name], run) for run in result.measured if name in run.figures]
+
+
+def simple_scores(results: Iterable[Result]) -> dict[str, float]:
+    """What is reached on the data of trainings without a network, by how: the score of a bigram, for example."""
+    return {
+        name.removeprefix(SIMPLE): float(value)
+        for result in results
+        for run in result.records
+        for name, value in run.basis.items()
+        if name.startswith(SIMPLE) and not isinstance(value, str)
+    }
 
 
 def _reason(name: str, result: Result) -> str:

@@ -14,6 +14,7 @@ class Forward:
     """Time the forward pass of a cell, in training mode."""
 
     name: str = "forward"
+    has_goal: bool = False
 
     def request(self, job: Job) -> TimingRequest:
         return timing_request(self.name, job)

@@ -1,11 +1,11 @@
 """When it is enough: the goal of a learning run, and how it is written."""
 
-import math
 import re
 from dataclasses import dataclass
 
 from netdyno.errors import NetdynoError
 
+LONGEST = 2**31 - 1  # steps or epochs
 GOAL = re.compile(r"(?:accuracy=(?P<accuracy>\S+) within )?(?P<unit>epochs|steps)=(?P<length>\S+)")
 
 
@@ -20,7 +20,7 @@ class Goal:
     def __post_init__(self) -> None:
         lengths = [length for length in (self.steps, self.epochs) if length is not None]
         _expect(len(lengths) == 1, "a goal", "either steps or epochs", f"{self.steps} and {self.epochs}")
-        _expect(0 < lengths[0] < math.inf, "steps or epochs", "a number over 0", lengths[0])
+        _expect(0 < lengths[0] <= LONGEST, "steps or epochs", f"a number over 0, at most {LONGEST:,}", lengths[0])
         _expect(self.accuracy is None or 0 < self.accuracy <= 1, "accuracy", "a share in (0, 1]", self.accuracy)
 
     @classmethod

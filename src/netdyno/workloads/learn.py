@@ -14,6 +14,7 @@ from netdyno.graph.model import Programme
 from netdyno.protocol import events
 from netdyno.protocol.event_log import EventLog
 from netdyno.protocol.request import SEED, EarlierStage, EvaluationGraph, Folded, LearningPlan, LearnRequest
+from netdyno.results.cell import Cell
 from netdyno.results.cores import crowding
 from netdyno.results.figure import Figure
 from netdyno.results.record import MEASURED, SHORT, Evaluation, Record
@@ -40,6 +41,7 @@ class Learn:
     """Train a cell on real data to a goal."""
 
     name: str = "learn"
+    has_goal: bool = True
 
     def request(self, job: Job) -> LearnRequest:
         return learn_request(job)
@@ -53,12 +55,8 @@ WORKLOAD = Learn()
 
 def learn_request(job: Job) -> LearnRequest:
     """Train the cell's network on real data."""
+    check_goal(job.cell, job.programme)
     classifies = is_classifier(job.programme)
-    if not classifies and goal_of(job.cell.goal).accuracy is not None:
-        raise NetdynoError(
-            f"network '{job.cell.network}': expected a goal in epochs or steps, received '{job.cell.goal}':"
-            " it classifies nothing."
-        )
     programme = job.programme if classifies else telling(job.programme)
     return LearnRequest(
         **request_fields(job.worker, Setup.of(job.cell)),
@@ -67,6 +65,15 @@ def learn_request(job: Job) -> LearnRequest:
         programme=job.worker.wire(programme),
         plan=_plan(job) if classifies else _scored_plan(job, programme),
     )
+
+
+def check_goal(cell: Cell, programme: Programme) -> None:
+    """Refuse an accuracy of a network that classifies nothing."""
+    if goal_of(cell.goal).accuracy is not None and not is_classifier(programme):
+        raise NetdynoError(
+            f"network '{cell.network}': expected a goal in epochs or steps, received '{cell.goal}':"
+            " it classifies nothing."
+        )
 
 
 def telling(programme: Programme) -> Programme:
@@ -135,6 +142,7 @@ def record_of(facts: RunFacts, finished: Finished, ended_at: str) -> Record:
         graph_digest=facts.graph_digest,
         graph_identity=facts.graph_identity,
         worker_hash=facts.worker_hash,
+        cost=facts.cost,
         basis=facts.basis,
         netdyno_version=__version__,
     )

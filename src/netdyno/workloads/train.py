@@ -33,6 +33,7 @@ class Train:
     """Time the training steps of a cell."""
 
     name: str = "train"
+    has_goal: bool = False
 
     def request(self, job: Job) -> TimingRequest:
         return timing_request(self.name, job)

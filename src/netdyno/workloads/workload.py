@@ -67,6 +67,7 @@ class Workload(Protocol):
     """A kind of measurement of a cell."""
 
     name: str
+    has_goal: bool  # whether its cells learn real data until a goal is reached
 
     def request(self, job: Job) -> Request:
         """What the first rank is asked; the others are asked the same."""

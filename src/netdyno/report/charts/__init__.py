@@ -5,13 +5,14 @@ A chart is described once, for pages and for papers, and its width is chosen whe
 
 from netdyno.report.charts.bars import Bar, bar_chart, then_and_now
 from netdyno.report.charts.files import write_chart
-from netdyno.report.charts.lines import Line, Point, Step, history_chart, learning_chart, scaling_chart
+from netdyno.report.charts.lines import Level, Line, Point, Step, history_chart, learning_chart, scaling_chart
 from netdyno.report.charts.marks import Chart
 from netdyno.report.charts.svg import render_svg
 
 __all__ = [
     "Bar",
     "Chart",
+    "Level",
     "Line",
     "Point",
     "Step",

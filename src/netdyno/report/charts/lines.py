@@ -26,7 +26,7 @@ from netdyno.report.charts.marks import INK, LEFT, RIGHT, Chart, Mark, Place, St
 from netdyno.report.charts.strokes import Line, Plot, Point, drawn, height_of, room_for_names, values_of
 from netdyno.results.words import number
 
-__all__ = ["Line", "Point", "Step", "history_chart", "learning_chart", "scaling_chart"]
+__all__ = ["Level", "Line", "Point", "Step", "history_chart", "learning_chart", "scaling_chart"]
 
 EDGE = 8
 ABOVE = 22  # pixels, for the title of the upward axis
@@ -42,6 +42,14 @@ class Step:
     note: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """A value that lines are compared with, such as what is reached without a network."""
+
+    name: str
+    value: float
+
+
 def scaling_chart(lines: Sequence[Line], *, title: str, x_axis: str, y_axis: str) -> Chart:
     """Over threads or batch sizes; from zero, so that twice as fast is twice as high, or else logarithmic."""
     values = values_of(lines)
@@ -53,15 +61,22 @@ def scaling_chart(lines: Sequence[Line], *, title: str, x_axis: str, y_axis: str
 
 
 def learning_chart(
-    lines: Sequence[Line], *, title: str, y_axis: str = "accuracy", goal: float | None = None
+    lines: Sequence[Line],
+    *,
+    title: str,
+    y_axis: str = "accuracy",
+    goal: float | None = None,
+    levels: Sequence[Level] = (),
 ) -> Chart:
-    """Accuracy (0 to 1), or a loss, over seconds of training; a line for each seed, and the goal."""
+    """Accuracy (0 to 1), or a loss, over seconds of training, with the goal and levels to compare with."""
     values = values_of(lines)
     if not values:
         return nothing(title)
+    values += [level.value for level in levels]
     longest = max(point.x for line in lines for point in line.points)
     y = _shares(y_axis, min(values)) if y_axis == "accuracy" else _around(y_axis, values)
     chart = _chart(lines, _from_zero("seconds of training", longest), y, title)
+    chart = _with(chart, _levels(levels, y, chart.height), _level_texts(levels))
     return chart if goal is None else _with(chart, _goal(goal, y, chart.height))
 
 
@@ -111,8 +126,23 @@ def _from_zero(title: str, highest: float) -> Axis:
     return linear_axis(title, 0.0, highest if highest > 0 else 1.0)
 
 
-def _with(chart: Chart, marks: Sequence[Mark]) -> Chart:
-    return replace(chart, marks=(*chart.marks, *marks))
+def _with(chart: Chart, marks: Sequence[Mark], texts: Sequence[str] = ()) -> Chart:
+    return replace(chart, marks=(*chart.marks, *marks), summary=" ".join([chart.summary, *texts]))
+
+
+def _levels(levels: Sequence[Level], axis: Axis, height: float) -> list[Mark]:
+    """Dashed lines, each with its name in the middle, where learning curves seldom end."""
+    marks: list[Mark] = []
+    for level in levels:
+        y = height * (1 - axis.share(level.value))
+        marks.append(Stroke(points=((LEFT, y), (RIGHT, y)), colour=INK, dashes="2 3", opacity=0.7))
+        text = f"{level.name} {number(level.value)}"
+        marks.append(Words(x=Place(0.5), y=y - 8, text=text, anchor="middle", clear=True, faint=True))
+    return marks
+
+
+def _level_texts(levels: Sequence[Level]) -> list[str]:
+    return [f"{level.name}: {number(level.value)}." for level in levels]
 
 
 def _goal(goal: float, axis: Axis, height: float) -> list[Mark]:

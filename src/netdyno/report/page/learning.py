@@ -1,20 +1,20 @@
 """What the page shows of trainings to a goal: their learning curves, and a table of their figures over the seeds."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from netdyno.report.charts import Line, Point, learning_chart
 from netdyno.report.charts.palette import look
 from netdyno.report.names import short_name, short_reason
-from netdyno.report.page.pictures import FindPictures, Sheet, sheet_of
+from netdyno.report.networks import by_options
 from netdyno.report.page.sections import Picture
+from netdyno.report.page.trainings.curves import curves_picture
+from netdyno.report.page.trainings.pictures import FindPictures, Sheet, sheet_of
 from netdyno.report.terminal.tables import how
 from netdyno.report.vocabulary import Wording, shown_figures
-from netdyno.results.record import MEASURED, Evaluation
+from netdyno.results.record import MEASURED
 from netdyno.results.result import Result
 
 MOST_CHARTS = 8
-CHART = "Accuracy while training"
 Key = tuple[str, str, int, str, str]
 
 
@@ -34,6 +34,7 @@ class TrainingLine:
 class Training:
     """One network, its data and a goal: the chart of all frameworks, and their figures."""
 
+    network: str
     title: str
     goal: str
     picture: Picture | None
@@ -56,46 +57,22 @@ def trainings(results: Iterable[Result], find: FindPictures | None = None) -> li
 def _training(key: Key, results: Sequence[Result], is_drawn: bool, find: FindPictures | None) -> Training:
     network, dataset, batch, source, goal = key
     columns = shown_figures(results)
+    ordered = sorted(results, key=lambda each: by_options(each.cell))
     return Training(
+        network=network,
         title=f"{short_name(network)}/{dataset}, batch {batch}, on {source}",
         goal=goal,
-        picture=_picture(results) if is_drawn else None,
+        picture=curves_picture(results, _title(results)) if is_drawn else None,
         columns=tuple(words.heading for words in columns),
-        sheet=sheet_of(results, find) if is_drawn else None,
-        lines=tuple(_line(result, columns) for result in results),
+        sheet=sheet_of(ordered, find) if is_drawn else None,
+        lines=tuple(_line(result, columns) for result in ordered),
     )
 
 
-def _picture(results: Sequence[Result]) -> Picture | None:
-    lines = [line for result in results for line in _curves(result)]
-    if not lines:
-        return None
-    classifies = any(each.accuracy is not None for result in results for run in result.records for each in run.curve)
-    y_axis = "accuracy" if classifies else "loss"
-    chart = learning_chart(lines, title=CHART, y_axis=y_axis, goal=_goal(results[0].cell.goal))
-    caption = "On the whole test split, a line for each seed; seconds of training, without evaluation."
-    return Picture(title=CHART, chart=chart, caption=caption)
-
-
-def _curves(result: Result) -> Iterator[Line]:
-    for run in result.records:
-        points = tuple(Point(x=each.train_s, value=_score(each)) for each in run.curve)
-        if points:
-            yield Line(framework=result.cell.framework, points=points)
-
-
-def _score(evaluation: Evaluation) -> float:
-    """The accuracy, or the loss where nothing is classified."""
-    return evaluation.loss if evaluation.accuracy is None else evaluation.accuracy
-
-
-def _goal(words: str) -> float | None:
-    """The accuracy of a goal such as 'accuracy=0.985 within epochs=20'."""
-    name, _, rest = words.partition("=")
-    try:
-        return float(rest.split()[0]) if name == "accuracy" else None
-    except (ValueError, IndexError):
-        return None
+def _title(results: Sequence[Result]) -> str:
+    return (
+        "Loss while training" if any(result.headline == "loss" for result in results) else "Accuracy while training"
+    )
 
 
 def _line(result: Result, columns: Sequence[Wording]) -> TrainingLine:

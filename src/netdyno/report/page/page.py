@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from netdyno.errors import NetdynoError
@@ -21,16 +21,18 @@ from netdyno.report.charts.palette import css_variables, look
 from netdyno.report.figures import TRAIN
 from netdyno.report.machines import Surveyor
 from netdyno.report.names import is_instrument, short_names
+from netdyno.report.networks import by_family
 from netdyno.report.page.availability import Reasons, availability
 from netdyno.report.page.compact import epoch_s
 from netdyno.report.page.contests import Contests, setting_of
 from netdyno.report.page.data import PageData, Traces
 from netdyno.report.page.headline import Answer, answers, times
 from netdyno.report.page.learning import trainings
-from netdyno.report.page.pictures import FindPictures
 from netdyno.report.page.rows import Row
 from netdyno.report.page.sections import Section, cases, section, slug
 from netdyno.report.page.thesis import reference_section
+from netdyno.report.page.trainings.nodes import tradeoffs
+from netdyno.report.page.trainings.pictures import FindPictures
 from netdyno.report.page.trust import trust
 from netdyno.results.proof import Proof, Proved
 from netdyno.results.result import Result
@@ -107,12 +109,13 @@ def _made(contents: Contents, tell: Tell) -> Page:
         facts=_facts(rows, data.run_count),
         surroundings=surveyor.surroundings(),
         headings=_headings(contests, rows, proved),
-        sections=sections,
+        families=by_family(sections, lambda one: one.case[2]),
         undrawn=[f"{names[network]}/{dataset}" for _, dataset, network in undrawn],
         matrices=availability(rows, reasons, names),
         reasons=reasons,
         trust=trust(rows, contents.proofs),
-        trainings=trainings(contents.trainings, contents.pictures),
+        trainings=by_family(trainings(contents.trainings, contents.pictures), lambda one: one.network),
+        tradeoffs=tradeoffs(contents.trainings),
         reference=reference_section(drawn) if contents.with_reference else None,
         left_out=data.left_out(),
     )
@@ -218,9 +221,11 @@ def _policy(script: str) -> str:
 
 
 def _template() -> Template:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        loader=FunctionLoader(_file), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters |= {"number": number, "times": times, "look": look}
-    return environment.from_string(_file("page.html.j2"))
+    return environment.get_template("page.html.j2")
 
 
 def _file(name: str) -> str:

@@ -54,6 +54,7 @@ class Section:
     dataset: str
     network: str
     results: int
+    case: Case
     shared: str  # what everything drawn has in common
     left_out: int  # groups that are not drawn
     rows_left_out: int  # of the groups that are
@@ -93,6 +94,7 @@ def section(case: Case, rows: Sequence[Row], names: Mapping[str, str]) -> Sectio
         dataset=dataset,
         network=network,
         results=len(rows),
+        case=case,
         shared=groups.shared,
         left_out=groups.left_out,
         rows_left_out=groups.rows_left_out,

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
+from netdyno.report.figures import LEARN, simple_scores
 from netdyno.report.names import short_name
+from netdyno.report.networks import by_options
 from netdyno.report.terminal.footnotes import Footnotes
-from netdyno.report.terminal.tables import how, new_table
+from netdyno.report.terminal.tables import how, new_table, results_tables
 from netdyno.report.vocabulary import Wording, shown_figures
 from netdyno.results.figure import Estimate
 from netdyno.results.record import MEASURED
@@ -16,6 +18,15 @@ from netdyno.results.words import DASH
 
 INTERVAL = "95 %"
 SEEDS, COST = "seeds", "cost"
+
+
+def tables_of_every_kind(results: Sequence[Result]) -> list[RenderableType]:
+    """Those of all other workloads, then those of trainings to a goal."""
+    learned = [result for result in results if result.cell.workload == LEARN]
+    timed = [result for result in results if result.cell.workload != LEARN]
+    parts = results_tables(timed) if timed else []
+    more = learning_tables(learned, None) if learned else []
+    return [*parts, "", *more] if parts and more else parts + more
 
 
 def learning_tables(results: Sequence[Result], price_per_hour: float | None) -> list[RenderableType]:
@@ -27,8 +38,12 @@ def learning_tables(results: Sequence[Result], price_per_hour: float | None) -> 
         cell = result.cell
         title = f"{short_name(cell.network)}/{cell.dataset} b{cell.batch} on {cell.source}"
         groups.setdefault((title, cell.goal), []).append(result)
-    for (title, goal), group in groups.items():
+    for (title, goal), found in groups.items():
+        group = sorted(found, key=lambda result: by_options(result.cell))
         parts += [*([""] if parts else []), Text(f"{title}, {goal}"), _table(group, price_per_hour, notes)]
+        if simple := simple_scores(group):
+            scores = ", ".join(f"{name} {value:.4f}" for name, value in simple.items())
+            parts.append(Text(f"Reached without a network: {scores}."))
     return [*parts, "", notes.lines()] if notes.lines() else parts
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 from tests.report.pages import Outline, page_of
 from tests.results.samples import make_training
 
-from netdyno.report.page.pictures import GAP
+from netdyno.report.page.trainings.pictures import GAP
 from netdyno.results.pictures import Pictures
 from netdyno.results.record import Record
 from netdyno.results.result import results_of

@@ -1,0 +1,1 @@
+"""Charts of trainings to a goal: their learning curves, and what their error costs."""
