@@ -55,6 +55,13 @@ bench-families: $(VENV)/installed
 	$(NETDYNO) frameworks install pytorch-2 jax tensorflow-2
 	$(VENV)/bin/python benchmarks/against_bare.py $(or $(CASES),--families) --pairs 8 --processes 4
 
+# Does a network of each family learn, and the same in every framework? An hour: make bench-learning TEXT=a/file/of/words
+.PHONY: bench-learning
+bench-learning: $(VENV)/installed
+	$(if $(TEXT),,$(error expected TEXT=FILE, a text of a megabyte or more))
+	$(NETDYNO) frameworks install pytorch-2 jax tensorflow-2 mxnet-1.9
+	$(VENV)/bin/python benchmarks/learning.py --text $(TEXT) $(OPTIONS)
+
 # What is read on a GPU, part by part; see the file for the parts.
 bench-gpu: $(VENV)/installed
 	$(NETDYNO) frameworks install pytorch-2

@@ -145,6 +145,7 @@ def test_a_text_of_the_user_is_learnt_and_kept_beside_what_needs_no_network(netd
     assert result["figures"]["loss"]["value"] == point["loss"] == pytest.approx(3.0, abs=0.2)  # ln 20
     (run,) = _runs(netdyno).values()
     assert 0 < run.basis["simple bigram"] < run.basis["simple unigram"] < 3.0
+    assert result["simple"] == {name: run.basis[f"simple {name}"] for name in ("unigram", "bigram")}
 
 
 def test_a_network_of_words_asks_for_a_text(netdyno):

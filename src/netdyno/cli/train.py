@@ -38,6 +38,7 @@ from netdyno.devices.machine import describe_machine
 from netdyno.errors import NetdynoError
 from netdyno.frameworks.environments import Given, locate, read_given
 from netdyno.frameworks.spec import find_spec, specs
+from netdyno.report.figures import simple_scores
 from netdyno.report.terminal.console import data_console, print_json, talk_console
 from netdyno.report.terminal.learning import cost_of, learning_tables
 from netdyno.report.terminal.progress import Packing, TrainingProgress
@@ -220,7 +221,8 @@ def _as_json(result: Result, price_per_hour: float | None) -> dict[str, Any]:
         {"seed": run.number, "outcome": run.outcome, "reason": run.reason, "curve": to_builtins(run.curve)}
         for run in result.records
     ]
-    return {**to_json(result), "reached": result.reached, **cost, "seeds": seeds}
+    simple = simple_scores([result])
+    return {**to_json(result), "reached": result.reached, "simple": simple, **cost, "seeds": seeds}
 
 
 def _positive(name: str, value: int) -> int:
