@@ -3,6 +3,7 @@
 import io
 
 from rich.console import Console
+from tests.report.trained import trained
 from tests.results.samples import make_cell, make_training
 
 from netdyno.report.terminal.learning import learning_tables, tables_of_every_kind
@@ -32,3 +33,22 @@ def test_what_needs_no_network_is_named_below_the_table():
 
 def test_trainings_without_it_say_nothing_of_it():
     assert "without a network" not in _printed(tables_of_every_kind(_results()))
+
+
+def test_what_all_lines_share_is_said_in_the_heading():
+    records = [*trained("ffn", [0.1]), *trained("ffn", [0.2], options=(("hidden", 30),), framework="beta")]
+    heading, table = _printed(learning_tables(results_of(records), None)).split("\n", 1)
+    assert "float32 eager packed" in heading
+    assert "float32" not in table
+    assert "beta hidden=30" in table
+
+
+def test_many_scores_with_intervals_stand_in_tables_below_each_other():
+    scores = {f"score_number_{place}": 100.0 + place for place in range(9)}
+    figures = {name: Figure(name, "", "less", value) for name, value in scores.items()}
+    cell = make_cell(workload="learn", network="gan", goal="steps=3", data="packed")
+    runs = [make_training(seed, cell=cell, figures=figures, headline="score_number_0") for seed in (1, 2)]
+    text = _printed(learning_tables(results_of(runs), None))
+    assert max(map(len, text.splitlines())) <= 100
+    assert all(f"{value:.1f}" in text or f"{value:.0f}" in text for value in scores.values())
+    assert text.count(cell.framework) > 1

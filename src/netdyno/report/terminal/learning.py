@@ -1,15 +1,16 @@
 """Trainings to a goal as tables that fit 100 columns: every figure with its 95 % interval over the seeds."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from netdyno.report.figures import LEARN, simple_scores
 from netdyno.report.names import short_name
 from netdyno.report.networks import by_options
 from netdyno.report.terminal.footnotes import Footnotes
-from netdyno.report.terminal.tables import how, new_table, results_tables
+from netdyno.report.terminal.tables import how, matrix_tables, results_tables
 from netdyno.report.vocabulary import Wording, shown_figures
 from netdyno.results.figure import Estimate
 from netdyno.results.record import MEASURED
@@ -40,23 +41,42 @@ def learning_tables(results: Sequence[Result], price_per_hour: float | None) -> 
         groups.setdefault((title, cell.goal), []).append(result)
     for (title, goal), found in groups.items():
         group = sorted(found, key=lambda result: by_options(result.cell))
-        parts += [*([""] if parts else []), Text(f"{title}, {goal}"), _table(group, price_per_hour, notes)]
+        shared = shared_words([how(result.cell) for result in group])
+        heading = Text(", ".join(filter(None, (title, goal, " ".join(shared)))))
+        parts += [*([""] if parts else []), heading, *_tables(group, shared, price_per_hour, notes)]
         if simple := simple_scores(group):
             scores = ", ".join(f"{name} {value:.4f}" for name, value in simple.items())
             parts.append(Text(f"Reached without a network: {scores}."))
     return [*parts, "", notes.lines()] if notes.lines() else parts
 
 
-def _table(results: Sequence[Result], price_per_hour: float | None, notes: Footnotes) -> RenderableType:
+def shared_words(texts: Sequence[str]) -> list[str]:
+    """The words that all texts have, in the order of the first: what a heading says instead of every line."""
+    each = [text.split() for text in texts]
+    return [word for word in each[0] if all(word in words for words in each)]
+
+
+def _tables(
+    results: Sequence[Result], shared: Sequence[str], price_per_hour: float | None, notes: Footnotes
+) -> list[Table]:
+    """One table, or several below each other where the scores need more columns than a line has."""
     figures = shown_figures(results)
-    rows = [_numbers(result, figures, price_per_hour) for result in results]
+    numbers = [_numbers(result, figures, price_per_hour) for result in results]
     headings = [heading for words in figures for heading in (words.heading, INTERVAL)] + [SEEDS, COST]
-    kept = [place for place in range(len(headings)) if any(row[place] for row in rows)]
-    table = new_table("framework", "how", *(headings[place] for place in kept), "outcome", right=headings)
-    for result, row in zip(results, rows, strict=True):
-        texts = (result.cell.framework, how(result.cell), *(row[place] or DASH for place in kept))
-        table.add_row(*map(Text, texts), _outcome(result, notes))
-    return table
+    kept = [place for place in range(len(headings)) if any(row[place] for row in numbers)]
+    rows: dict[str, list[Text]] = {}
+    for result, row in zip(results, numbers, strict=True):
+        texts = [Text(row[place] or DASH) for place in kept]
+        rows[_name(result, shared, rows)] = [*texts, _outcome(result, notes)]
+    return matrix_tables("framework", [*(headings[place] for place in kept), "outcome"], rows)
+
+
+def _name(result: Result, shared: Sequence[str], taken: Collection[str]) -> str:
+    """The framework and what sets it apart; results of several machines have a number."""
+    own = [word for word in how(result.cell).split() if word not in shared]
+    name = " ".join((result.cell.framework, *own))
+    same = sum(other == name or other.startswith(f"{name} #") for other in taken)
+    return f"{name} #{same + 1}" if same else name
 
 
 def _numbers(result: Result, shown: Sequence[Wording], price_per_hour: float | None) -> list[str]:
@@ -78,11 +98,11 @@ def _interval(words: Wording, found: Estimate | None) -> str:
     return "" if low == high else f"{low}–{high}"
 
 
-def _outcome(result: Result, notes: Footnotes) -> RenderableType:
+def _outcome(result: Result, notes: Footnotes) -> Text:
     wrong = [run for run in result.records if run.outcome != MEASURED]
     if not wrong:
         word = "reached" if "accuracy" in result.cell.goal else "trained"
-        return word if result.verdict == STEADY else notes.mark(word, result.verdict, "yellow")
+        return Text(word) if result.verdict == STEADY else notes.mark(word, result.verdict, "yellow")
     return notes.mark(wrong[0].outcome, wrong[0].reason or wrong[0].outcome, "red")
 
 
