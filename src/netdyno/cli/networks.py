@@ -15,6 +15,7 @@ from netdyno.cli.options import OUTPUT, WHAT, DatasetOption, JsonOption, SetOpti
 from netdyno.devices.machine import describe_machine
 from netdyno.errors import NetdynoError
 from netdyno.graph.cost import NodeCost
+from netdyno.report.networks import by_family
 from netdyno.report.terminal.console import data_console, print_json
 from netdyno.report.terminal.tables import new_table
 from netdyno.zoo.catalog import entries
@@ -60,17 +61,19 @@ def _print_list(found: Sequence[Entry], json: bool) -> None:
         print_json([_as_json(entry) for entry in found])
         return
     right = ("item", "batch", "parameters", "MACs")
-    table = new_table("family", "network", "dataset", *right, "unit", "options", right=right)
-    for entry in found:
-        counts = (
-            "×".join(map(str, entry.items.shape)) or _row_of(entry),
-            str(entry.batch),
-            f"{entry.parameters:,}",
-            _short(entry.macs),
-        )
-        names = (entry.family, entry.network, entry.dataset)
-        table.add_row(*map(Text, (*names, *counts, f"{entry.item}s", _listed(entry.options))))
+    table = new_table("network", "dataset", *right, "unit", "options", right=right)
+    table.columns[0].no_wrap = True
+    for family, members in by_family(found, lambda entry: entry.network).items():
+        table.add_row(Text(family, style="bold"))
+        for entry in members:
+            table.add_row(*map(Text, _line(entry)))
     data_console().print(table)
+
+
+def _line(entry: Entry) -> tuple[str, ...]:
+    item = "×".join(map(str, entry.items.shape)) or _row_of(entry)
+    counts = (item, str(entry.batch), f"{entry.parameters:,}", _short(entry.macs))
+    return (entry.network, entry.dataset, *counts, f"{entry.item}s", _listed(entry.options))
 
 
 def _as_json(entry: Entry) -> dict[str, object]:
