@@ -1,18 +1,22 @@
 """Writes docs/frameworks.md from the specs, the adapters and the last verification.
 
-    netdyno verify --all --json > docs/parity.json && python docs/make_frameworks.py
+    netdyno verify --all --json > docs/parity.json && python docs/make_frameworks.py [MORE.json …]
+
+Proofs in further files take the place of those of the same framework, network and precision.
 
 A test holds the page equal to what this writes.
 """
 
 import ast
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from netdyno.frameworks.spec import Spec, specs
 from netdyno.graph.ops import OPS
+from netdyno.zoo.catalog import entries
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "frameworks.md"
@@ -26,7 +30,10 @@ TABLES = {
     ),
     "float32": ("Largest error of a gradient in float32", ("gradients",)),
 }
+PROVED = ("framework", "network", "dataset", "precision")
 ERAS = {"2018": "As in 2018", "last": "The last of their kind", "today": "Today"}
+
+ZOO = [f"{entry.network}/{entry.dataset}" for entry in entries()]
 
 Proofs = Mapping[tuple[str, str], Mapping[str, Any]]
 """The proofs of one framework by precision and case."""
@@ -85,13 +92,19 @@ def _of(proofs: Proofs, precision: str) -> dict[str, Mapping[str, Any]]:
 
 
 def _parity(real: list[Spec], proofs: Mapping[str, Proofs], precision: str) -> str:
-    """A relative error for each framework and network."""
+    """A relative error for each network and framework, with the size of the items and of the batch in the proof."""
     title, kinds = TABLES[precision]
-    rows = {spec.name: own for spec in real if (own := _of(proofs.get(spec.name, {}), precision))}
-    cases = list(dict.fromkeys(case for found in rows.values() for case in found))
-    lines = [f"## {title}\n", f"| | {' | '.join(cases)} |", f"|---|{'---|' * len(cases)}"]
-    for name, found in rows.items():
-        lines.append(f"| {name} | {' | '.join(_error(found.get(case), kinds) for case in cases)} |")
+    columns = {spec.name: own for spec in real if (own := _of(proofs.get(spec.name, {}), precision))}
+    found = dict.fromkeys(case for own in columns.values() for case in own)
+    lines = [
+        f"## {title}\n",
+        f"| network | items | batch | {' | '.join(columns)} |",
+        f"|---|---|---|{'---|' * len(columns)}",
+    ]
+    for case in [case for case in ZOO if case in found] + [case for case in found if case not in ZOO]:
+        some = next(own[case] for own in columns.values() if case in own)
+        errors = " | ".join(_error(own.get(case), kinds) for own in columns.values())
+        lines.append(f"| {case} | {some.get('size') or ''} | {some.get('batch') or ''} | {errors} |")
     return (
         "\n".join(lines) + "\n\n– : not proved in it; a reason, if there is one, is in the framework's own section.\n"
     )
@@ -126,13 +139,14 @@ def _error(proof: Mapping[str, Any] | None, kinds: Sequence[str]) -> str:
     return f"{max(errors):.0e}" if proof["passed"] else f"**{max(errors):.0e}**"
 
 
-def shorten_proofs() -> None:
+def shorten_proofs(more: Sequence[Path]) -> None:
     """Leave the tensors of proofs that hold out of the file: ten of each, which the page does not show."""
-    proofs = json.loads(PARITY.read_text(encoding="utf-8"))
+    every = [proof for path in (PARITY, *more) for proof in json.loads(path.read_text(encoding="utf-8"))]
+    proofs = {tuple(proof[name] for name in PROVED): proof for proof in every}.values()
     short = [{name: value for name, value in p.items() if name != "worst" or not p["passed"]} for p in proofs]
     PARITY.write_text(json.dumps(short, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    shorten_proofs()
+    shorten_proofs([Path(name) for name in sys.argv[1:]])
     PAGE.write_text(page(), encoding="utf-8")
