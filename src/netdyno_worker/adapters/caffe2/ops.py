@@ -8,6 +8,7 @@ from collections import Counter, namedtuple
 
 from caffe2.proto import caffe2_pb2
 
+from netdyno_worker.adapters.caffe2.arrays import ARRAYS, plain
 from netdyno_worker.program import shapes
 
 # net: the core.Net to add to; node; inputs: blobs of the node's inputs; out: the blob to write;
@@ -17,7 +18,7 @@ Site = namedtuple("Site", "net node inputs out shapes learnt")
 ONE = "constant/1"  # a blob that must hold the number one
 
 # The gradients of these do not read their output, so a following activation may overwrite it.
-_FORGETS_OUTPUT = ("convolution", "linear", "batch_norm", "add", "concat")
+_FORGETS_OUTPUT = ("convolution", "transposed_convolution", "linear", "batch_norm", "add", "concat")
 _OVERWRITES = ("relu", "tanh", "sigmoid")
 
 
@@ -84,6 +85,11 @@ def _convolution(site):
     site.net.Conv(site.inputs, site.out, group=site.node.attributes["groups"], **_window(site.node, kernel))
 
 
+def _transposed_convolution(site):
+    kernel, groups = site.shapes[site.node.inputs[1]][2:], site.node.attributes["groups"]
+    site.net.ConvTranspose(site.inputs, site.out, group=groups, **_window(site.node, kernel))
+
+
 def _linear(site):
     if len(site.inputs) == 3:
         site.net.FC(site.inputs, site.out)
@@ -132,24 +138,6 @@ def _dropout(site):
     site.net.Dropout(site.inputs, [site.out, site.out + "/mask"], ratio=site.node.attributes["rate"], is_test=0)
 
 
-def _add(site):
-    """The library does not sum the gradients of an operator that reads one blob twice."""
-    if site.inputs[0] == site.inputs[1]:
-        site.net.Scale(site.inputs[:1], site.out, scale=2.0)
-    else:
-        site.net.Sum(site.inputs, site.out)
-
-
-def _multiply(site):
-    """Not Sqr for a square: its gradient scales what it is given in place, which a sum has also passed to others."""
-    a, b = site.inputs
-    site.net.Mul([a, site.net.Copy(b, site.out + "/again") if a == b else b], site.out)
-
-
-def _concat(site):
-    site.net.Concat(site.inputs, [site.out, site.out + "/lengths"], axis=1)
-
-
 def _softmax_cross_entropy(site):
     site.net.SoftmaxWithLoss(site.inputs, [site.out + "/softmax", site.out])
 
@@ -175,7 +163,7 @@ def _binary_cross_entropy(site):
 
 
 def _gaussian_kl(site):
-    """0.5 / N * sum of (exp(v) + m² - v - 1); with Add, because Sum would share one gradient, see _multiply."""
+    """0.5 / N * sum of (exp(v) + m² - v - 1); with Add, because Sum would share one gradient, see arrays.py."""
     mean, log_variance = site.inputs
     net, out = site.net, site.out
     grown = net.Add([net.Exp(log_variance, out + "/variance"), net.Sqr(mean, out + "/squares")], out + "/grown")
@@ -195,33 +183,28 @@ def _normal(site):
     site.net.GaussianFill([], site.out, shape=list(site.node.attributes["shape"]), mean=0.0, std=1.0)
 
 
-def _plain(operator):
-    return lambda site: getattr(site.net, operator)(site.inputs, site.out)
-
-
 RULES = {
+    **ARRAYS,
     "convolution": _convolution,
+    "transposed_convolution": _transposed_convolution,
     "linear": _linear,
     "max_pool": _pool("MaxPool"),
     "mean_pool": _pool("AveragePool"),
     "global_mean_pool": _global_mean_pool,
     "batch_norm": _batch_norm,
     "local_response_norm": _local_response_norm,
-    "relu": _plain("Relu"),
-    "tanh": _plain("Tanh"),
-    "sigmoid": _plain("Sigmoid"),
+    "relu": plain("Relu"),
+    "tanh": plain("Tanh"),
+    "sigmoid": plain("Sigmoid"),
     "dropout": _dropout,
-    "flatten": _plain("Flatten"),
-    "add": _add,
-    "multiply": _multiply,
+    "flatten": plain("Flatten"),
     "scale": lambda site: site.net.Scale(site.inputs, site.out, scale=float(site.node.attributes["factor"])),
     "power": lambda site: site.net.Pow(site.inputs, site.out, exponent=float(site.node.attributes["exponent"])),
-    "concat": _concat,
     "softmax_cross_entropy": _softmax_cross_entropy,
     "mean_squared_error": _mean_squared_error,
     "binary_cross_entropy": _binary_cross_entropy,
     "gaussian_kl": _gaussian_kl,
-    "stop_gradient": _plain("StopGradient"),
+    "stop_gradient": plain("StopGradient"),
     "bernoulli": _bernoulli,
     "normal": _normal,
 }

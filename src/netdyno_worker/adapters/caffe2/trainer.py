@@ -125,7 +125,8 @@ class Caffe2Trainer(Trainer):
             self._place(blob, value())
 
     def _place(self, blob, array):
-        workspace.FeedBlob(self._placement.name(blob), array, self._placement.option(blob))
+        # A scalar that came out of arithmetic is no array any more.
+        workspace.FeedBlob(self._placement.name(blob), np.asarray(array), self._placement.option(blob))
 
     def _fetch(self, plan, value):
         blob = plan.blobs[value]
@@ -209,27 +210,4 @@ def _has_ideep():
     return True
 
 
-UNSUPPORTED = {
-    "transposed_convolution": "no translation to Caffe2 is written yet",
-    "matmul": "no translation to Caffe2 is written yet",
-    "reshape": "no translation to Caffe2 is written yet",
-    "transpose": "no translation to Caffe2 is written yet",
-    "slice": "no translation to Caffe2 is written yet",
-    "concat/axis": "no translation to Caffe2 is written yet",
-    "reduce_sum": "no translation to Caffe2 is written yet",
-    "reduce_mean": "no translation to Caffe2 is written yet",
-    "reduce_max": "no translation to Caffe2 is written yet",
-    "add/broadcast": "no translation to Caffe2 is written yet",
-    "multiply/broadcast": "no translation to Caffe2 is written yet",
-    "subtract": "no translation to Caffe2 is written yet",
-    "divide": "no translation to Caffe2 is written yet",
-    "exp": "no translation to Caffe2 is written yet",
-    "log": "no translation to Caffe2 is written yet",
-    "rsqrt": "no translation to Caffe2 is written yet",
-    "erf": "no translation to Caffe2 is written yet",
-    "softmax": "no translation to Caffe2 is written yet",
-    "softplus": "no translation to Caffe2 is written yet",
-    "clamp": "no translation to Caffe2 is written yet",
-    "gather": "no translation to Caffe2 is written yet",
-    "one_hot": "no translation to Caffe2 is written yet",
-}
+UNSUPPORTED = {}

@@ -1,15 +1,17 @@
 """What a CNTK graph starts from: variables that are fed and parameters that are kept, shared by all its functions.
 
-CNTK leaves the batch out of every shape: the graph's value (batch, …) is a value of shape (…) per sample there. A
-parameter has no batch; where a graph uses one as if it were data, each sample takes its row.
+How CNTK lays out a value with a batch is in batches.py. A parameter has no batch.
 """
 
 import cntk
 import numpy as np
 
+from netdyno_worker.adapters.cntk.batches import Batches, batch_of
 from netdyno_worker.adapters.kit.precision import kept_type
-from netdyno_worker.contract import Unsupported
-from netdyno_worker.program import layer_places, shapes
+from netdyno_worker.program import shapes
+
+# Of a layer's parameters by place, where CNTK wants another form than the graph's.
+FORMS = {("linear", 1): "matrix", ("convolution", 2): "map", ("transposed_convolution", 2): "map"}
 
 
 class Leaves(object):
@@ -22,7 +24,7 @@ class Leaves(object):
         self.program = job.program
         self.dtype = kept_type(job).type
         self._shapes = shapes(job.program)
-        self.batch = batch_of(job.program)
+        self.batches = Batches(batch_of(job.program))
         self.forms = parameter_forms(job.program)
         self.parameters = {p.name: self._parameter(p, job.initial(p.name)) for p in job.program.parameters}
         self._variables = {}
@@ -33,24 +35,20 @@ class Leaves(object):
 
     def parameter(self, name, form):
         """As a value without batch in the wanted form."""
-        return _reformed(self.parameters[name], self.forms[name], form)
-
-    def dealt(self, name):
-        """A parameter (batch, …) as a value of shape (…) per sample: the sample's number picks its row."""
-        numbers = self._variable(("sample numbers",), (self.batch,), self._deal)
-        rows = self.parameter(name, "plain")
-        return cntk.times(numbers, rows, output_rank=len(rows.shape) - 1)
+        return reformed(self.parameters[name], self.forms[name], form)
 
     def zeros(self, shape):
         """Of that shape for each sample."""
-        return self._variable(("zeros",) + shape, shape, lambda batch: np.zeros((self.batch,) + shape))
+        return self._variable(("zeros",) + shape, shape, lambda batch: np.zeros((self.batches.size,) + shape))
 
     def data(self, name):
-        return self._variable((name,), self._shapes[name][1:], lambda batch: batch[name])
+        shape = self.batches.inner(self._shapes[name])
+        return self._variable((name,), shape, lambda batch: self._samples(batch[name]))
 
     def one_hot(self, name, classes):
         """Class numbers as CNTK's losses want them."""
-        return self._variable((name, classes), (classes,), lambda batch: np.eye(classes)[batch[name]])
+        shape = self.batches.inner(self._shapes[name] + (classes,))
+        return self._variable((name, classes), shape, lambda batch: self._samples(np.eye(classes)[batch[name]]))
 
     def placed(self, batch, device):
         """{uid of a variable: its values on the device}."""
@@ -68,27 +66,15 @@ class Leaves(object):
         array = np.ascontiguousarray(_formed(initial, self.forms[parameter.name]), dtype=self.dtype)
         return cntk.parameter(init=array, dtype=self.dtype) if parameter.trainable else cntk.constant(array)
 
-    def _deal(self, batch):
-        return np.eye(self.batch)
+    def _samples(self, array):
+        """Of values (batch · k, …), each sample has k."""
+        return np.reshape(array, (self.batches.size,) + self.batches.inner(array.shape))
 
     def _variable(self, key, shape, filler):
         if key not in self._variables:
             self._variables[key] = cntk.input_variable(shape, self.dtype)
             self._fillers[key] = filler
         return self._variables[key]
-
-
-def batch_of(program):
-    """The size of the batch; CNTK has one for all values."""
-    known = shapes(program)
-    sizes = set()
-    for node in program.nodes:
-        parameters = layer_places(program, node)
-        values = [name for place, name in enumerate(node.inputs) if place not in parameters] + [node.name]
-        sizes.update(known[name][0] for name in values if known[name])
-    if len(sizes) != 1:
-        raise Unsupported("CNTK has one batch axis for all values, received batches of %s" % sorted(sizes))
-    return sizes.pop()
 
 
 def parameter_forms(program):
@@ -101,7 +87,7 @@ def parameter_forms(program):
 
 
 def wanted_form(op, place):
-    return {("linear", 1): "matrix", ("convolution", 2): "map"}.get((op, place), "plain")
+    return FORMS.get((op, place), "plain")
 
 
 def _formed(array, form):
@@ -110,7 +96,7 @@ def _formed(array, form):
     return array.reshape(-1, 1, 1) if form == "map" else array
 
 
-def _reformed(parameter, have, want):
+def reformed(parameter, have, want):
     if have == want:
         return parameter
     if have == "plain":

@@ -10,7 +10,7 @@ import cntk
 import numpy as np
 
 from netdyno_worker.adapters.cntk.leaves import Leaves
-from netdyno_worker.adapters.cntk.ops import translate
+from netdyno_worker.adapters.cntk.ops import per_sample, translate
 from netdyno_worker.adapters.cntk.optimizers import learner_for
 from netdyno_worker.adapters.cntk.pipeline import MapPipeline
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
@@ -79,6 +79,7 @@ class CntkTrainer(Trainer):
             losses = [update.loss for update in self._job.program.updates]
             targets = self._job.program.outputs + losses
             self._reading = translate(self._job, targets, self._leaves, spare=True)
+            self._reading.update({name: per_sample(self._reading[name], self._leaves) for name in losses})
             self._place()  # reading may need variables that training does not
         return self._reading
 
@@ -124,9 +125,9 @@ class _Update(object):
         self._trained = {name: leaves.parameters[name] for name in update.parameters if name in reached}
         if not self._trained:
             raise Unsupported("update '%s' has no parameter that its loss depends on" % update.name)
-        self._batch = leaves.batch
-        self._loss = translate(job, [update.loss], leaves)[update.loss]
-        learner = learner_for(update.optimizer, list(self._trained.values()), leaves.batch)
+        self._batch = leaves.batches.size
+        self._loss = per_sample(translate(job, [update.loss], leaves)[update.loss], leaves)
+        learner = learner_for(update.optimizer, list(self._trained.values()), self._batch)
         self._trainer = cntk.Trainer(None, self._loss, [learner])
         self._arguments = None
 
@@ -188,27 +189,4 @@ def _choose_device(kind):
         raise Unsupported("CNTK already computes on another device than '%s' in this process" % kind)
 
 
-UNSUPPORTED = {
-    "transposed_convolution": "no translation to CNTK is written yet",
-    "matmul": "no translation to CNTK is written yet",
-    "reshape": "no translation to CNTK is written yet",
-    "transpose": "no translation to CNTK is written yet",
-    "slice": "no translation to CNTK is written yet",
-    "concat/axis": "no translation to CNTK is written yet",
-    "reduce_sum": "no translation to CNTK is written yet",
-    "reduce_mean": "no translation to CNTK is written yet",
-    "reduce_max": "no translation to CNTK is written yet",
-    "add/broadcast": "no translation to CNTK is written yet",
-    "multiply/broadcast": "no translation to CNTK is written yet",
-    "subtract": "no translation to CNTK is written yet",
-    "divide": "no translation to CNTK is written yet",
-    "exp": "no translation to CNTK is written yet",
-    "log": "no translation to CNTK is written yet",
-    "rsqrt": "no translation to CNTK is written yet",
-    "erf": "no translation to CNTK is written yet",
-    "softmax": "no translation to CNTK is written yet",
-    "softplus": "no translation to CNTK is written yet",
-    "clamp": "no translation to CNTK is written yet",
-    "gather": "no translation to CNTK is written yet",
-    "one_hot": "no translation to CNTK is written yet",
-}
+UNSUPPORTED = {}

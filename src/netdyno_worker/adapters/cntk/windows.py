@@ -23,6 +23,33 @@ def convolution(x, kernel, attributes):
     return cntk.convolution(kernel, x, strides, auto_padding=[False] + list(flags), groups=attributes["groups"])
 
 
+def transposed_convolution(x, kernel, node):
+    """Of x (channels, height, width) with a kernel (in, out / groups, height, width); CNTK has no groups of these."""
+    groups = node.attributes["groups"]
+    inputs, outputs = kernel.shape[0] // groups, kernel.shape[1]
+    strides = (outputs,) + tuple(node.attributes["strides"])
+    parts = [
+        cntk.convolution_transpose(
+            _rows(kernel, group, inputs), _rows(x, group, inputs), strides, auto_padding=[False] * 3
+        )
+        for group in range(groups)
+    ]
+    return _cut(cntk.splice(*parts, axis=0) if groups > 1 else parts[0], node)
+
+
+def _rows(x, group, count):
+    return x if x.shape[0] == count else cntk.slice(x, 0, group * count, (group + 1) * count)
+
+
+def _cut(whole, node):
+    """Without the padding."""
+    top, _, left, _ = node.attributes["padding"]
+    for axis, start, size in zip((1, 2), (top, left), node.shape[2:]):
+        if size != whole.shape[axis]:
+            whole = cntk.slice(whole, axis, start, start + size)
+    return whole
+
+
 def max_pool(x, attributes):
     native = _native_pool(x, cntk.MAX_POOLING, attributes)
     if native is not None:
