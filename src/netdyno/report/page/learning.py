@@ -7,7 +7,7 @@ from netdyno.report.charts.palette import look
 from netdyno.report.names import short_name, short_reason
 from netdyno.report.networks import by_options
 from netdyno.report.page.sections import Picture
-from netdyno.report.page.trainings.curves import curves_picture
+from netdyno.report.page.trainings.curves import curves_pictures
 from netdyno.report.page.trainings.pictures import FindPictures, Sheet, sheet_of
 from netdyno.report.terminal.tables import how
 from netdyno.report.vocabulary import Wording, shown_figures
@@ -37,7 +37,7 @@ class Training:
     network: str
     title: str
     goal: str
-    picture: Picture | None
+    pictures: tuple[Picture, ...]  # learning curves
     columns: tuple[str, ...]  # headings of the figures
     sheet: Sheet | None  # of what the networks draw
     lines: tuple[TrainingLine, ...]
@@ -62,7 +62,7 @@ def _training(key: Key, results: Sequence[Result], is_drawn: bool, find: FindPic
         network=network,
         title=f"{short_name(network)}/{dataset}, batch {batch}, on {source}",
         goal=goal,
-        picture=curves_picture(results, _title(results)) if is_drawn else None,
+        pictures=tuple(curves_pictures(results, _title(results))) if is_drawn else (),
         columns=tuple(words.heading for words in columns),
         sheet=sheet_of(ordered, find) if is_drawn else None,
         lines=tuple(_line(result, columns) for result in ordered),

@@ -3,7 +3,7 @@
 from tests.results.samples import learn_figures, make_cell, make_training
 
 from netdyno.report.charts.marks import Band, Stroke, Words
-from netdyno.report.page.trainings.curves import curves_picture
+from netdyno.report.page.trainings.curves import curves_pictures
 from netdyno.results.record import Evaluation
 from netdyno.results.result import results_of
 
@@ -29,7 +29,7 @@ def _trained(*curves, basis=None, **changes):
 
 
 def _picture(*records):
-    return curves_picture(results_of(records), TITLE)
+    return next(iter(curves_pictures(results_of(records), TITLE)), None)
 
 
 def _marks(picture, kind):
@@ -87,3 +87,22 @@ def test_what_is_reached_without_a_network_is_a_dashed_line_with_its_name():
 
 def test_a_training_without_evaluations_has_no_chart():
     assert _picture(*_trained(())) is None
+
+
+def test_every_score_of_a_network_that_classifies_nothing_has_a_chart():
+    curve = tuple(
+        Evaluation(step=step, train_s=1.0, wall_s=1.0, loss=2.0, scores={"reconstruction_error": error})
+        for step, error in ((10, 0.5), (20, 0.25))
+    )
+    loss, error = curves_pictures(results_of(_trained(curve, curve)), "Loss while training")
+    assert "2 to 2" in loss.chart.summary
+    assert error.title == "Reconstruction error while training"
+    assert "from 0.5 to 0.25" in error.chart.summary
+
+
+def test_a_score_that_some_evaluations_lack_has_none():
+    points = [
+        Evaluation(step=step, train_s=1.0, wall_s=1.0, loss=2.0, scores=scores)
+        for step, scores in ((10, {"variety": 0.5}), (20, {}))
+    ]
+    assert len(curves_pictures(results_of(_trained(tuple(points))), "Loss while training")) == 1

@@ -1,6 +1,7 @@
 """Learning curves: a line of means for each framework, with a band from the lowest to the highest seed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from statistics import fmean
 
 from msgspec import structs
@@ -16,28 +17,59 @@ from netdyno.results.cell import Cell
 from netdyno.results.record import Evaluation, Record
 from netdyno.results.result import Result
 
+MOST_SCORES = 3  # beside the loss that each have a chart
+Read = Callable[[Evaluation], float]
 SECONDS = "seconds of training, without evaluation"
 
 
-def curves_picture(results: Sequence[Result], title: str) -> Picture | None:
-    """The learning curves of one network, its data and a goal; None where nothing was evaluated."""
-    found = [(result, lines) for result in results if (lines := list(_lines(result, _name(result, results))))]
+def curves_pictures(results: Sequence[Result], title: str) -> list[Picture]:
+    """The learning curves of one network, its data and a goal; none where nothing was evaluated. A network that
+    classifies nothing has a chart for each of its scores beside that of the loss."""
+    main = _picture(results, title, score, classifies=_classifies(results))
+    names = _shared_scores(results)[:MOST_SCORES]
+    others = [
+        _picture(results, f"{_spoken(name).capitalize()} while training", partial(_other, name), y_axis=_spoken(name))
+        for name in names
+    ]
+    return [picture for picture in (main, *others) if picture]
+
+
+def _picture(
+    results: Sequence[Result], title: str, read: Read, *, classifies: bool = False, y_axis: str = ""
+) -> Picture | None:
+    named = [(result, list(_lines(result, _name(result, results), read))) for result in results]
+    found = [(result, lines) for result, lines in named if lines]
     if not found:
         return None
     shown = _best(found, MOST_LINES)
-    classifies = any(each.accuracy is not None for result in results for run in result.records for each in run.curve)
     chart = learning_chart(
         [line for _, lines in shown for line in lines],
         title=title,
-        y_axis="accuracy" if classifies else "loss",
-        goal=_goal(results[0].cell.goal),
-        levels=[
-            Level(name=name, value=value)
-            for name, value in simple_scores(results).items()
-            if value <= 1 or not classifies
-        ],
+        y_axis=y_axis or ("accuracy" if classifies else "loss"),
+        goal=_goal(results[0].cell.goal) if classifies else None,
+        levels=[] if y_axis else _levels(results, classifies),
     )
     return Picture(title=title, chart=chart, caption=_caption(shown, len(found)))
+
+
+def _levels(results: Sequence[Result], classifies: bool) -> list[Level]:
+    """What is reached without a network, in the score that is drawn."""
+    simple = simple_scores(results).items()
+    return [Level(name=name, value=value) for name, value in simple if value <= 1 or not classifies]
+
+
+def _classifies(results: Sequence[Result]) -> bool:
+    return any(each.accuracy is not None for result in results for run in result.records for each in run.curve)
+
+
+def _shared_scores(results: Sequence[Result]) -> list[str]:
+    """The scores that every evaluation has, in the order of the first."""
+    every = [each.scores for result in results for run in result.records for each in run.curve]
+    return [name for name in every[0] if all(name in scores for scores in every)] if every else []
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _best(found: Sequence[tuple[Result, list[Line]]], most: int) -> Sequence[tuple[Result, list[Line]]]:
@@ -64,14 +96,15 @@ def _caption(shown: Sequence[tuple[Result, list[Line]]], of: int) -> str:
     return f"On the whole test split: {'; '.join(parts)}; {SECONDS}.{more}"
 
 
-def _lines(result: Result, name: str) -> Iterator[Line]:
+def _lines(result: Result, name: str, read: Read) -> Iterator[Line]:
     runs = [run for run in result.records if run.curve]
     framework = result.cell.framework
     if len(runs) > 1 and len({_steps(run) for run in runs}) == 1:
-        yield Line(framework=framework, name=name, points=tuple(map(_over_seeds, zip(*_curves(runs), strict=True))))
+        places = zip(*_curves(runs), strict=True)
+        yield Line(framework=framework, name=name, points=tuple(_over_seeds(place, read) for place in places))
         return
     for run in runs:
-        points = tuple(Point(x=each.train_s, value=score(each)) for each in run.curve)
+        points = tuple(Point(x=each.train_s, value=read(each)) for each in run.curve)
         yield Line(framework=framework, name=name, points=points)
 
 
@@ -83,8 +116,8 @@ def _steps(run: Record) -> tuple[int, ...]:
     return tuple(each.step for each in run.curve)
 
 
-def _over_seeds(evaluations: Sequence[Evaluation]) -> Point:
-    values = [score(each) for each in evaluations]
+def _over_seeds(evaluations: Sequence[Evaluation], read: Read) -> Point:
+    values = [read(each) for each in evaluations]
     seconds = fmean(each.train_s for each in evaluations)
     return Point(x=seconds, value=fmean(values), low=min(values), high=max(values))
 
@@ -92,6 +125,10 @@ def _over_seeds(evaluations: Sequence[Evaluation]) -> Point:
 def score(evaluation: Evaluation) -> float:
     """The accuracy, or the loss where nothing is classified."""
     return evaluation.loss if evaluation.accuracy is None else evaluation.accuracy
+
+
+def _other(name: str, evaluation: Evaluation) -> float:
+    return evaluation.scores[name]
 
 
 def _name(result: Result, results: Sequence[Result]) -> str:
