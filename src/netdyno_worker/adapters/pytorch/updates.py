@@ -128,10 +128,12 @@ def _for_this_version(text, namespace):
 
 
 def _largest(x, axes, keep):
-    """Over one axis after the other, from the last on."""
-    for axis in sorted(axes, reverse=True):
-        x = x.max(axis, keep)[0]
-    return x
+    """By its place: torch.max would give the gradient of equal maxima to one of them."""
+    highest = x.detach()
+    for axis in axes:
+        highest = highest.max(axis, True)[0]
+    there = (x.detach() == highest).to(x.dtype)
+    return (x * (there / there.sum(axes, True))).sum(axes, keep)
 
 
 def _loss_scaler(job):
