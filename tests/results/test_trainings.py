@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from tests.results.samples import make_cell, make_training
 
-from netdyno.report.terminal.learning import cost_of
+from netdyno.report.terminal.trainings.learning import cost_of
 from netdyno.results.figure import Estimate
 from netdyno.results.record import SHORT
 from netdyno.results.result import results_of

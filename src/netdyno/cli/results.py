@@ -17,7 +17,7 @@ from netdyno.cli.options import JsonOption, store_location
 from netdyno.errors import NetdynoError
 from netdyno.report.terminal.console import MOST_ROWS, data_console, print_json_list, say, talk_console
 from netdyno.report.terminal.console import PlainStatus as Status
-from netdyno.report.terminal.learning import tables_of_every_kind
+from netdyno.report.terminal.trainings.learning import tables_of_every_kind
 from netdyno.results.exchange.files import EXPORTS, Exporter, export_file, find_exporter, format_of
 from netdyno.results.exchange.files import export as export_to
 from netdyno.results.exchange.merge import Merged, merge

@@ -45,11 +45,11 @@ from netdyno.report.published.survey import published_thread_times
 from netdyno.report.terminal.availability import availability
 from netdyno.report.terminal.conclusion import conclusion
 from netdyno.report.terminal.console import data_console, talk_console
-from netdyno.report.terminal.learning import tables_of_every_kind
-from netdyno.report.terminal.nodes import nodes_tables
 from netdyno.report.terminal.progress import Compiling, Packing, Progress, Tries, duration
 from netdyno.report.terminal.tables import how, new_table
 from netdyno.report.terminal.threads import thread_tables
+from netdyno.report.terminal.trainings.learning import tables_of_every_kind
+from netdyno.report.terminal.trainings.nodes import nodes_tables
 from netdyno.results.proof import Proved
 from netdyno.workloads import find_workload
 

@@ -40,8 +40,8 @@ from netdyno.frameworks.environments import Given, locate, read_given
 from netdyno.frameworks.spec import find_spec, specs
 from netdyno.report.figures import simple_scores
 from netdyno.report.terminal.console import data_console, print_json, talk_console
-from netdyno.report.terminal.learning import cost_of, learning_tables
 from netdyno.report.terminal.progress import Packing, TrainingProgress
+from netdyno.report.terminal.trainings.learning import cost_of, learning_tables
 from netdyno.results.cell import Cell
 from netdyno.results.record import MEASURED, Record
 from netdyno.results.result import Result, results_of, to_json

@@ -11,8 +11,8 @@ from tests.results.figures import learn_figures
 from tests.results.samples import make_cell, make_training
 
 from netdyno.report.names import short_name, short_names, short_reason
-from netdyno.report.terminal.learning import learning_tables
 from netdyno.report.terminal.tables import results_tables
+from netdyno.report.terminal.trainings.learning import learning_tables
 from netdyno.results.figure import Figure
 from netdyno.results.record import Evaluation
 from netdyno.results.result import results_of

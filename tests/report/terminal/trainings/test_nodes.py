@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 from tests.report.trained import trained
 
-from netdyno.report.terminal.nodes import nodes_tables
+from netdyno.report.terminal.trainings.nodes import nodes_tables
 from netdyno.results.result import results_of
 
 

@@ -6,7 +6,7 @@ from rich.console import Console
 from tests.report.trained import trained
 from tests.results.samples import make_cell, make_training
 
-from netdyno.report.terminal.learning import learning_tables, tables_of_every_kind
+from netdyno.report.terminal.trainings.learning import learning_tables, tables_of_every_kind
 from netdyno.results.figure import Figure
 from netdyno.results.record import Evaluation
 from netdyno.results.result import results_of
