@@ -73,3 +73,14 @@ def test_a_text_that_cannot_be_read_is_a_line(
 def test_a_file_that_is_not_there_is_a_line(tmp_path: Path) -> None:
     with pytest.raises(NetdynoError, match="expected a text, received: No such file or directory"):
         text_rows(f"text:{tmp_path / 'none'}", words=10, steps=4)
+
+
+LICENCE = Path("/usr/share/common-licenses/GPL-3")  # of Debian's package base-files: 35 kB of English
+
+
+@pytest.mark.skipif(not LICENCE.exists(), reason="needs a text of Debian's package base-files")
+def test_a_real_text_says_more_by_pairs_of_words_than_by_words() -> None:
+    rows = text_rows(f"text:{LICENCE}", words=500, steps=16)
+    assert rows.simple["bigram"] < rows.simple["unigram"] < math.log(500)
+    assert rows.train["tokens"].max() < 500
+    assert rows.count() > 300
