@@ -94,7 +94,9 @@ def run(job: Job, prover: Prover) -> Found:
             each = left[len(said)]
             print(f"{each.key} in {job.framework}: {finished.verdict.reason}", file=sys.stderr)
             reason = finished.verdict.reason or "the process ended"
-            found[job.framework, job.precision, each.key] = events.Proof(case=each.case.name, unsupported=reason)
+            found[job.framework, job.precision, each.key] = events.Proof(
+                at=0.0, case=each.case.name, unsupported=reason
+            )
         left = left[len(said) + 1 :]
     return found
 

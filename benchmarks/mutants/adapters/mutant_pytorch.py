@@ -118,10 +118,10 @@ def _without_first(gradient):
     return found
 
 
-def _make_optimizer(rule, parameters):
+def _make_optimizer(rule, parameters, recorded):
     if rule["kind"] in RULES:
         return _WrongOptimizer(rule, parameters), rule["kind"]
-    return _right_optimizer(rule, parameters)
+    return _right_optimizer(rule, parameters, recorded)
 
 
 _right_optimizer = updates.make_optimizer
