@@ -3,7 +3,7 @@
     python benchmarks/learning.py --text FILE [--frameworks pytorch-2,jax] [--tasks vae,lstm] [--seeds 2]
 
 MNIST must be here (netdyno datasets get mnist). A text of two megabytes is enough: Debian's package `fortunes` has
-one in parts. Each task has an expectation: what a network reaches without what is to be shown, or what is published.
+one in parts. Each task has an expectation: more than is reached without what is to be shown, or a limit of our own.
 Exit 1 if one is missed, or if frameworks differ by more than their seeds do.
 """
 
@@ -18,7 +18,8 @@ from itertools import pairwise
 FRAMEWORKS = ("pytorch-2", "jax", "tensorflow-2", "mxnet-1.9")
 WORDS = ("words=1000", "steps=32")
 SMALL_GPT2 = (*WORDS, "context=32", "layers=2", "width=128", "heads=4")
-PUBLISHED_BOUND = 115.0  # Kingma and Welling 2014, figure 2: -115 after some epochs, towards -100
+# Limits of our own, set after one training of a seed in one framework: they say that a network learns, not how well.
+MOST_NATS = 115.0
 SPREAD = 4.0  # deviations of the seeds by which two frameworks' means may differ
 
 Curve = Sequence[Mapping[str, float]]
@@ -52,7 +53,7 @@ def above(name: str) -> Callable[[Curve, Others], bool]:
 
 
 def falls(score: str) -> Callable[[Curve, Others], bool]:
-    """From evaluation to evaluation, and to less than half of the first."""
+    """From evaluation to evaluation but for 5 %, and to less than 0.6 of the first."""
 
     def shows(curve: Curve, others: Others) -> bool:
         values = [point[score] for point in curve]
@@ -82,8 +83,8 @@ TASKS = (
         network="vae/mnist",
         goal="epochs=5",
         score="loss",
-        shows=lambda curve, others: curve[-1]["loss"] < PUBLISHED_BOUND,
-        expected=f"a bound under {PUBLISHED_BOUND:g} nats",
+        shows=lambda curve, others: curve[-1]["loss"] < MOST_NATS,
+        expected=f"a bound under {MOST_NATS:g} nats",
     ),
     Task(
         name="dbn",
