@@ -54,6 +54,10 @@ class Block(NamedTuple):
     cpu_s: float
 
 
+class SideEnded(Exception):
+    """One of the two processes ended by itself: says which, and its last words."""
+
+
 @dataclass(frozen=True)
 class Side:
     """A process that times blocks on request."""
@@ -97,7 +101,8 @@ class Side:
             if line.startswith("block:"):
                 return line.partition(":")[2].strip()
         assert self.process.stderr is not None
-        raise SystemExit(f"a side ended: {self.process.stderr.read()[-2000:]}")
+        *_, script = [part for part in map(str, self.process.args) if part.endswith(".py")]
+        raise SideEnded(f"{Path(script).name} ended: {self.process.stderr.read()[-2000:]}")
 
 
 def main() -> None:
@@ -115,22 +120,41 @@ def main() -> None:
 
 
 def prepare_together(cells: list[Cell], folder: Path, options: argparse.Namespace) -> dict[Cell, tuple[Side, Side]]:
-    """A first pair of processes for each cell, which all compile side by side: a GPU's machine has cores for that."""
-    sides = {}
+    """A first pair of processes for each cell, which all compile side by side: a GPU's machine has cores for that.
+    A pair of which one ended is left out; it is tried again when it is its turn."""
+    started = {}
     for number, cell in enumerate(cells):
         (folder / str(number)).mkdir()
-        sides[cell] = start_sides(cell, folder / str(number), read_given(options.python))
-    both = [side for pair in sides.values() for side in pair]
-    for side in both:
-        side.wait_until_ready()
-        side.begin_block(1)
-    for side in both:
-        side.end_block()
-    return sides
+        started[cell] = start_sides(cell, folder / str(number), read_given(options.python))
+        for side in started[cell]:
+            side.begin_block(1)
+    return {cell: sides for cell, sides in started.items() if have_begun(sides)}
+
+
+def have_begun(sides: tuple[Side, Side]) -> bool:
+    """Wait for the first step of both."""
+    try:
+        for side in sides:
+            side.wait_until_ready()
+            side.end_block()
+    except SideEnded:
+        for side in sides:
+            side.process.terminate()
+            side.process.wait()
+        return False
+    return True
 
 
 def report(cell: Cell, prepared: dict[Cell, tuple[Side, Side]], options: argparse.Namespace) -> bool:
     """Measure and print one case; did it reach the goal?"""
+    try:
+        return measured(cell, prepared, options)
+    except SideEnded as ended:
+        print(f"{named(case_of(cell))} {ended}", flush=True)
+        return False
+
+
+def measured(cell: Cell, prepared: dict[Cell, tuple[Side, Side]], options: argparse.Namespace) -> bool:
     found: list[tuple[Block, Block]] = []  # of one step, bare and netdyno
     for _ in range(options.processes):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 """Is a right network ever called wrong? Networks drawn at random from the builder, proved in several frameworks.
 
-    PYTHONPATH=. python benchmarks/alarms.py [--count 200] [--seed 0] [--framework NAME …] [--shrink 4]
+    PYTHONPATH=. python benchmarks/alarms.py [--count 200] [--seed 0] [--framework A --framework B …] [--shrink 4]
 
 Every network is proved as `netdyno verify` does it: in float64 where a framework has it, and in float32. Whatever is
 not equal is an alarm: of the proof if it is too strict, of a framework if that computes something else. It is made

@@ -5,6 +5,7 @@
     python benchmarks/gpu.py spread       resnet50 and vgg16 at batch 256: does a second run say the same?
     python benchmarks/gpu.py bare-float32 bare-bfloat16     netdyno against bare loops, in the executions found above
     python benchmarks/gpu.py bare-families      networks of other kinds against bare loops, in bfloat16, also JAX's
+    python benchmarks/gpu.py families     the same through `netdyno run`: MFU, watts and what each is bound by
     python benchmarks/gpu.py resnet50     the best speed over batches, with the time of forward, backward and update
     python benchmarks/gpu.py monitor      what the monitor costs, how often the device refreshes, its two energies
     python benchmarks/gpu.py largest      the largest batch of resnet50 and vgg16
@@ -121,14 +122,29 @@ def against_bare(precision: str, execution: str) -> bool:
 
 def bare_families() -> bool:
     """Networks of other kinds, each in its framework's best execution."""
-    cases = [f"{FRAMEWORK}:{network}:bfloat16:compiled-cudagraph" for network in FAMILIES]
-    return holds([*cases, *(f"jax:{network}:bfloat16:compiled" for network in FAMILIES[:2])])
+    return holds([f"{framework}:{network}:bfloat16:{execution}" for framework, network, execution in families_ways()])
+
+
+def families() -> bool:
+    """The same as anybody measures them, for what a bare loop does not say."""
+    for framework, network, execution in families_ways():
+        name, _, batch = network.partition(":")
+        cell = ("--network", name, "--batch", batch, "--framework", framework, "--execution", execution)
+        netdyno("run", *cell, "--precision", "bfloat16", "--gpus", "1", "--seconds", "3", *options())
+    return True
+
+
+def families_ways() -> list[tuple[str, str, str]]:
+    """Framework, network with its batch, execution."""
+    ours = [(FRAMEWORK, network, "compiled-cudagraph") for network in FAMILIES]
+    return [*ours, *(("jax", network, "compiled") for network in FAMILIES[:2])]
 
 
 def holds(cases: Sequence[str]) -> bool:
-    """Is netdyno as fast as the bare loops?"""
+    """Is netdyno as fast as the bare loops? All are on the GPU together: JAX must not take most of its memory."""
     command = [sys.executable, str(HERE / "against_bare.py"), "--device", "cuda", "--pairs", "8", "--processes", "2"]
-    return subprocess.run([*command, *cases], check=False).returncode == 0
+    variables = {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+    return subprocess.run([*command, *cases], env=variables, check=False).returncode == 0
 
 
 def resnet50() -> bool:
@@ -223,6 +239,7 @@ PARTS: dict[str, Callable[[], bool]] = {
     "bare-float32": bare_float32,
     "bare-bfloat16": bare_bfloat16,
     "bare-families": bare_families,
+    "families": families,
     "resnet50": resnet50,
     "monitor": monitor,
     "largest": largest,

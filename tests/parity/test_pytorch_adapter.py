@@ -71,3 +71,15 @@ def test_a_pool_with_no_native_form_gets_its_divisors_as_a_constant():
     source = _source(CASES["mean_pool/asymmetric"])
     assert list(source.constants) == ["c0"]
     assert 0 < source.constants["c0"].min() < source.constants["c0"].max() == 1
+
+
+def test_recurrent_layers_in_a_row_are_one_call_of_their_kernel():
+    layers = [line for line in _source(_zoo("lstm", "text")).text.splitlines() if " = lstm(" in line]
+    assert len(layers) == 1
+    assert layers[0].count(", ") == 2 * 4
+
+
+def test_a_recurrent_layer_that_is_read_twice_stays_a_call_of_its_own():
+    wire = _zoo("lstm", "text")
+    lines = write_source(read_program(wire), ["lstm1", "lstm2"], "cpu", False).text.splitlines()
+    assert len([line for line in lines if " = lstm(" in line]) == 2

@@ -42,3 +42,22 @@ RULES = {
     "gru": _called("gru"),
     "rnn": _called("rnn"),
 }
+
+_RECURRENT = ("rnn", "lstm", "gru")
+
+
+def stacked(nodes, used, shapes):
+    """Recurrent layers of which each is read by the next alone, as one node: their kernel takes all of a width."""
+    found = []
+    for node in nodes:
+        before = found[-1] if found else None
+        if before is not None and _continues(before, node, used, shapes):
+            found[-1] = node._replace(inputs=before.inputs + node.inputs[1:])
+        else:
+            found.append(node)
+    return found
+
+
+def _continues(before, node, used, shapes):
+    is_next = node.op in _RECURRENT and node.op == before.op and node.inputs[0] == before.name
+    return is_next and used[before.name] == 1 and shapes[before.name] == shapes[node.name]

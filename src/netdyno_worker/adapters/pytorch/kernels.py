@@ -5,14 +5,15 @@ from torch.nn import functional
 
 
 def _recurrent(kernel, states):
-    """Of one layer from zeros; `kernel` is that which torch.nn's own layer calls. Gives every hidden state."""
+    """Layers of one width from zeros; `kernel` is that which torch.nn's own calls. Gives the last's hidden states."""
 
-    def layer(x, *weights):
-        zeros = x.new_zeros(1, x.shape[0], weights[1].shape[1])
+    def layers(x, *weights):
+        count = len(weights) // 4
+        zeros = x.new_zeros(count, x.shape[0], weights[1].shape[1])
         state = (zeros,) * states if states > 1 else zeros
-        return kernel(x, state, weights, True, 1, 0.0, True, False, True)[0]
+        return kernel(x, state, weights, True, count, 0.0, True, False, True)[0]
 
-    return layer
+    return layers
 
 
 def attention(query, key, value, causal):

@@ -39,6 +39,7 @@ def write_source(program, targets, device, widen):
     `widen` asks for losses in float32 where the values before them may be narrower.
     """
     outline, known, constants = Outline(program, targets), shapes(program), {}
+    outline.nodes = composites.stacked(outline.nodes, outline.used, known)
     producer = {node.name: node.op for node in outline.nodes}
 
     def express(node, variables):
