@@ -15,7 +15,7 @@ from dataclasses import replace
 from proof_mutations import MUTATIONS
 from proof_networks import NETWORKS, Network
 from proof_report import Trial, print_report
-from proof_runs import MEASURED, ORACLE, Found, Job, Mutated, run_all
+from proof_runs import MEASURED, ORACLE, Found, Job, Mutated, mutant_spec, run_all
 from proof_verdicts import Sight, old_rule_catches, sight
 
 from netdyno.bench.proofs import make_prover
@@ -30,6 +30,8 @@ ENOUGH = 0.98
 
 def main() -> None:
     options = read_options()
+    for framework in options.frameworks:
+        mutant_spec(find_spec(framework))  # now, not after the frameworks before it
     prover = make_prover(options.threads)
     mutated = [each for network in options.networks for each in mutations_of(network, prover)]
     found = run_all(list(jobs(mutated, options)), prover)

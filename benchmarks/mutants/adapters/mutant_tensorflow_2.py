@@ -11,7 +11,7 @@ from netdyno_worker.adapters.tensorflow_2 import optimizers, trainer
 versions = trainer.versions
 build = trainer.build
 UNSUPPORTED = {}
-FUSED = {"local_response_norm", "global_mean_pool"}
+FUSED = {"local_response_norm", "global_mean_pool", "rnn", "lstm", "gru"}
 
 _OPS = ("convolution", "linear", "max_pool", "mean_pool", "batch_norm", "flatten")
 _RIGHT = {op: getattr(translation.Ops, op) for op in _OPS}
