@@ -1,4 +1,4 @@
-"""The adapters that are wrong on purpose must take the same programmes as the right ones, or bench-proof cannot run."""
+"""Adapters that are wrong on purpose must take the same programmes as the right ones, or bench-proof cannot run."""
 
 import sys
 from pathlib import Path
