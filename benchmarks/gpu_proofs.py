@@ -35,15 +35,13 @@ CASES = (
 def main() -> None:
     options = read_options()
     start = time.monotonic()
+    print(ROW.format("case", "execution", "precision", "b", "same?", *KINDS).rstrip())
+    found: list[dict[str, Any]] = []
     with ThreadPoolExecutor(options.at_once) as pool:
-        found = [
-            proof
-            for proofs in pool.map(lambda network: proved(network, options), options.network)
-            for proof in proofs
-        ]
-    if options.keep:
-        Path(options.keep).write_text(json.dumps(found))
-    print_table(found)
+        for proofs in pool.map(lambda network: proved(network, options), options.network):
+            found += proofs
+            if options.keep:
+                Path(options.keep).write_text(json.dumps(found))
     held = sum(proof["passed"] for proof in found)
     print(f"{held} of {len(found)} equal, {time.monotonic() - start:.0f} s")
     sys.exit(0 if found and held == len(found) else 1)
@@ -55,7 +53,9 @@ def proved(network: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     for execution in options.execution:
         for precision in options.precision:
             for proof in verify(network, execution, precision, options):
-                found.setdefault((execution, proof["precision"]), proof)
+                if (execution, proof["precision"]) not in found:
+                    found[execution, proof["precision"]] = proof
+                    print("\n".join(lines(proof)), flush=True)
     return list(found.values())
 
 
@@ -72,18 +72,16 @@ def verify(network: str, execution: str, precision: str, options: argparse.Names
     return list(json.loads(done.stdout))
 
 
-def print_table(found: list[dict[str, Any]]) -> None:
-    """A row for each proof: every kind's largest error, and the error that would have been seen."""
-    print(ROW.format("case", "execution", "precision", "b", "same?", *KINDS).rstrip())
-    for proof in found:
-        name = f"{proof['network']}/{proof['dataset']}"
-        same = "yes" if proof["passed"] else "NO"
-        own = (name, short(proof["execution"]), proof["precision"], proof["batch"] or "", same)
-        print(ROW.format(*own, *cells(proof)).rstrip())
-        if proof.get("reason"):
-            print(f"    {proof['reason'][:200]}")
-        for tensor in proof["worst"][:3] if not proof["passed"] else ():
-            print(f"    {tensor['kind']} {tensor['name']}: off by {tensor['off_by']}, limit {tensor['limit']}")
+def lines(proof: dict[str, Any]) -> Iterator[str]:
+    """A row: every kind's largest error, and the error that would have been seen; then what is wrong."""
+    name = f"{proof['network']}/{proof['dataset']}"
+    same = "yes" if proof["passed"] else "NO"
+    own = (name, short(proof["execution"]), proof["precision"], proof["batch"] or "", same)
+    yield ROW.format(*own, *cells(proof)).rstrip()
+    if proof.get("reason"):
+        yield f"    {proof['reason'][:200]}"
+    for tensor in proof["worst"][:3] if not proof["passed"] else ():
+        yield f"    {tensor['kind']} {tensor['name']}: off by {tensor['off_by']}, limit {tensor['limit']}"
 
 
 def cells(proof: dict[str, Any]) -> Iterator[str]:
