@@ -9,6 +9,7 @@ from collections import Counter, namedtuple
 from caffe2.proto import caffe2_pb2
 
 from netdyno_worker.adapters.caffe2.arrays import ARRAYS, plain
+from netdyno_worker.adapters.kit.windows import axes_of
 from netdyno_worker.program import shapes
 
 # net: the core.Net to add to; node; inputs: blobs of the node's inputs; out: the blob to write;
@@ -68,8 +69,8 @@ class Emitter(object):
         return self._blobs[source] if node.op in _OVERWRITES and forgotten else self._prefix + node.name
 
 
-def _pads(node):
-    top, bottom, left, right = node.attributes["padding"]
+def _pads(padding):
+    top, bottom, left, right = padding
     return {"pad_t": top, "pad_b": bottom, "pad_l": left, "pad_r": right}
 
 
@@ -77,12 +78,25 @@ def _window(node, kernel):
     """Kernel, stride and padding; `training_mode` makes the accelerated operators keep what gradients need."""
     stride_h, stride_w = node.attributes["strides"]
     window = {"kernel_h": kernel[0], "kernel_w": kernel[1], "stride_h": stride_h, "stride_w": stride_w}
-    return dict(window, order="NCHW", training_mode=1, **_pads(node))
+    return dict(window, order="NCHW", training_mode=1, **_pads(node.attributes["padding"]))
 
 
 def _convolution(site):
-    kernel = site.shapes[site.node.inputs[1]][2:]
-    site.net.Conv(site.inputs, site.out, group=site.node.attributes["groups"], **_window(site.node, kernel))
+    kernel, groups = site.shapes[site.node.inputs[1]][2:], site.node.attributes["groups"]
+    window = _window(site.node, kernel)
+    if groups > 1 and groups == site.shapes[site.node.inputs[0]][1]:
+        window.update(_pads(_reached_padding(site)))
+    site.net.Conv(site.inputs, site.out, group=groups, **window)
+
+
+def _reached_padding(site):
+    """Without padding on the far sides that no window reaches: with it, IDEEP's gradient of a depthwise kernel with
+    strides is wrong. Where that makes the two sides uneven, IDEEP is not used; see devices."""
+    found = []
+    for axis, after in zip(axes_of(site.node, site.shapes), site.node.attributes["padding"][1::2]):
+        last = (axis.count - 1) * axis.stride + axis.kernel - axis.near
+        found += [axis.near, min(after, max(last - axis.size, 0))]
+    return found
 
 
 def _transposed_convolution(site):
