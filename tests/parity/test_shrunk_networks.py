@@ -39,11 +39,46 @@ FEW_CHANNELS = dict.fromkeys(("tensorflow-2", "pytorch-2", "keras-tensorflow", "
 DIVIDES = {"mxnet-1.9": "its oneDNN concat divides by zero: ends by SIGFPE"}
 CANNOT_CUT = {"mxnet-1.9": "its oneDNN concat fails: 'could not construct a sub-memory'"}
 
+PRODUCT = {"chainer": "ideep4py multiplies arrays in blocks wrongly"}
+REORDERED = {"chainer": "the gradient looks up iDeep's maxima in an array that was laid out anew since"}
+PLAIN = {"chainer": "iDeep's gradient of the norm is wrong for arrays in plain order"}
 UNREACHED = {
     "caffe2": "MKL-DNN's gradient of the depthwise weight is a fifth off where no window reaches the far padding"
 }
 
 SHRUNK = {
+    "max pool of what is cropped too": Shrunk(
+        images=(2, 3, 8, 8),
+        layers=(
+            _convolution(0, channels=16, kernel=3),
+            Layer(op="slice", inputs=(1,), arguments={"axis": 2, "start": 2, "stop": 6}),
+            *_head(2),
+            Layer(op="max_pool", inputs=(1,), arguments={"kernel": 2, "stride": 2}),
+            *_head(5),
+        ),
+        mended=REORDERED,
+    ),
+    "product of images between convolutions": Shrunk(
+        images=(2, 3, 8, 8),
+        layers=(
+            _convolution(0, channels=16, kernel=3),
+            Layer(op="multiply", inputs=(1, 1)),
+            _convolution(2, channels=16, kernel=3),
+            *_head(3),
+        ),
+        mended=PRODUCT,
+    ),
+    "response norm behind a batch norm": Shrunk(
+        images=(2, 3, 8, 8),
+        layers=(
+            _convolution(0, channels=16, kernel=3),
+            Layer(op="batch_norm", inputs=(1,)),
+            Layer(op="local_response_norm", inputs=(2,), arguments={"size": 5, "alpha": 0.1, "beta": 0.75, "k": 1.0}),
+            _convolution(3, channels=16, kernel=3),
+            *_head(4),
+        ),
+        mended=PLAIN,
+    ),
     "depthwise kernel whose strides leave out the far padding": Shrunk(
         images=(2, 8, 8, 8),
         layers=(_convolution(0, channels=8, kernel=3, stride=(2, 2), groups=8), *_head(1)),

@@ -4,6 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from netdyno_worker.adapters.chainer.layouts import Layouts
 from netdyno_worker.adapters.kit.source import Outline
 from netdyno_worker.adapters.kit.windows import axes_of, find_rounding, inside_shares, near_padding
 from netdyno_worker.program import shapes
@@ -12,17 +13,22 @@ from netdyno_worker.program import shapes
 Source = namedtuple("Source", "text leaves constants")
 
 # What an op's rule may ask: its node, the variables of its inputs, the shapes of its inputs, the axes of its windows
-# if it has any, and where constants go.
-_Site = namedtuple("_Site", "node inputs shapes axes constants")
+# if it has any, where constants go, and what iDeep does.
+_Site = namedtuple("_Site", "node inputs shapes axes constants layouts")
 
 
 def write_source(program, targets):
     """The function of `targets`: a tuple for a list of names, the value itself for one name."""
     outline, known, constants = Outline(program, targets), shapes(program), {}
+    layouts = Layouts(program, outline.nodes)
 
     def express(node, variables):
         axes = axes_of(node, known) if "strides" in node.attributes else ()
-        return _RULES[node.op](_Site(node, variables, [known[name] for name in node.inputs], axes, constants))
+        inputs = [
+            "plain(%s)" % variable if (node.name, name) in layouts.left else variable
+            for variable, name in zip(variables, node.inputs)
+        ]
+        return _RULES[node.op](_Site(node, inputs, [known[name] for name in node.inputs], axes, constants, layouts))
 
     return Source(outline.text(express), outline.leaves, constants)
 
@@ -43,8 +49,10 @@ def _max_pool(site):
     cover_all = find_rounding(site.axes)
     if cover_all is None:
         return "F.max_pooling_2d(%s, %r, %r, (0, 0), False)" % (_padded(site, -np.inf), kernel, strides)
-    pad = near_padding(site.axes)
-    return "F.max_pooling_2d(%s, %r, %r, %r, %r)" % (site.inputs[0], kernel, strides, pad, cover_all)
+    x, pad = site.inputs[0], near_padding(site.axes)
+    if site.node.inputs[0] in site.layouts.reordered:
+        x = "%s + 0.0" % x  # a copy that nobody else reads
+    return "F.max_pooling_2d(%s, %r, %r, %r, %r)" % (x, kernel, strides, pad, cover_all)
 
 
 def _mean_pool(site):
@@ -74,7 +82,9 @@ def _batch_norm(site):
 def _local_response_norm(site):
     """Chainer's alpha is not divided by the window's size."""
     size, alpha, beta, k = (site.node.attributes[key] for key in ("size", "alpha", "beta", "k"))
-    return "F.local_response_normalization(%s, %d, %r, %r, %r)" % (site.inputs[0], size, k, alpha / size, beta)
+    native = site.node.inputs[0] in site.layouts.as_convolved
+    name = "F.local_response_normalization" if native else "response_norm"
+    return "%s(%s, %d, %r, %r, %r)" % (name, site.inputs[0], size, k, alpha / size, beta)
 
 
 def _global_mean_pool(site):

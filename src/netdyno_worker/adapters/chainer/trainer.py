@@ -11,6 +11,7 @@ from chainer import functions
 from chainer.backends import cuda, intel64
 
 from netdyno_worker.adapters.chainer.batch_norm import batch_norm_for
+from netdyno_worker.adapters.chainer.layouts import plain_for, response_norm
 from netdyno_worker.adapters.chainer.ops import write_source
 from netdyno_worker.adapters.chainer.optimizers import Optimizer
 from netdyno_worker.adapters.kit.pipeline import filled_inputs
@@ -98,6 +99,8 @@ class ChainerTrainer(Trainer):
             "dtype": self._dtype,
             "as_variable": chainer.as_variable,
             "batch_norm": self._batch_norm,
+            "plain": plain_for(self._device),
+            "response_norm": response_norm,
         }
         source = write_source(self._program, targets)
         for name, array in source.constants.items():
