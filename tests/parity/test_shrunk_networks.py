@@ -51,9 +51,9 @@ SHRUNK = {
         images=(2, 3, 8, 8),
         layers=(
             _convolution(0, channels=16, kernel=3),
-            Layer(op="slice", inputs=(1,), arguments={"axis": 2, "start": 2, "stop": 6}),
-            *_head(2),
             Layer(op="max_pool", inputs=(1,), arguments={"kernel": 2, "stride": 2}),
+            *_head(2),
+            Layer(op="slice", inputs=(1,), arguments={"axis": 2, "start": 2, "stop": 6}),
             *_head(5),
         ),
         mended=REORDERED,
