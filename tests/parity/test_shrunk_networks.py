@@ -68,6 +68,16 @@ SHRUNK = {
         ),
         mended=PRODUCT,
     ),
+    "concat of an image that is in blocks with one that is not": Shrunk(
+        images=(3, 3, 8, 8),
+        layers=(
+            _convolution(0, channels=8, kernel=1),
+            Layer(op="concat", inputs=(1, 0)),
+            Layer(op="global_mean_pool", inputs=(2,)),
+            Layer(op="classifier", inputs=(3,)),
+        ),
+        mended={"chainer": "iDeep's concat ends the process: SIGABRT by mkldnn::error"},
+    ),
     "response norm behind a batch norm": Shrunk(
         images=(2, 3, 8, 8),
         layers=(

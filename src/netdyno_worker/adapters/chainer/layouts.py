@@ -1,9 +1,10 @@
 """Where images are in iDeep's blocks, and where they must not be.
 
 iDeep lays out the images of its layers in blocks, and puts them in plain order when something else reads them: the
-array itself, at any time. ideep4py 2.0.0 errs in three ways. It multiplies and divides arrays in blocks wrongly. The
+array itself, at any time. ideep4py 2.0.0 errs in four ways. It multiplies and divides arrays in blocks wrongly. The
 gradient of its max pool looks up maxima in the order in which the pool found them, whatever order the array has by
-then. And the gradient of its response norm is wrong for arrays in plain order.
+then. The gradient of its response norm is wrong for arrays in plain order. And it ends the process where it joins
+arrays in blocks with others.
 """
 
 import numpy as np
@@ -20,6 +21,7 @@ _LAYERS = (
 )
 # Neither these nor their gradients multiply, so images and gradients in blocks pass through them.
 _PASSING = ("add", "subtract", "slice", "flatten", "reshape", "transpose", "stop_gradient")
+_BLOCK = 16  # channels, at most
 _AS_BEFORE = ("relu", "max_pool", "mean_pool")  # these leave an image as a convolution laid it out
 
 
@@ -28,7 +30,7 @@ class Layouts(object):
     in plain order after they were made. as_convolved: those that lie as a convolution or the user gave them."""
 
     def __init__(self, program, nodes):
-        known = shapes(program)
+        self._shapes = known = shapes(program)
         given = {value.name for value in program.inputs + program.parameters}
         self.reordered = {name for node in nodes if node.op not in _LAYERS for name in node.inputs}
         self.as_convolved = {value.name for value in program.inputs} - self.reordered
@@ -48,7 +50,11 @@ class Layouts(object):
                 self.as_convolved.update({node.name} - self.reordered)
 
     def _is_layer(self, node):
-        return node.op in _LAYERS and (node.op != "local_response_norm" or node.inputs[0] in self.as_convolved)
+        if node.op == "local_response_norm":
+            return node.inputs[0] in self.as_convolved
+        if node.op == "concat":
+            return all(self._shapes[name][1] % _BLOCK == 0 for name in node.inputs)
+        return node.op in _LAYERS
 
 
 def plain_for(device):
