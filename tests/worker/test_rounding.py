@@ -4,7 +4,8 @@ import unittest
 
 import numpy as np
 
-from netdyno_worker.oracle.rounding import EXACT, SMOOTH, Rounding
+from netdyno_worker.oracle.rounding import EVERY_STEP, EXACT, LATER_STEPS, SMOOTH, Rounding
+from netdyno_worker.program import Node
 
 UNIT = 2.0**-24
 
@@ -43,6 +44,33 @@ class RoundingTest(unittest.TestCase):
         array = np.ones((2, 3, 4, 4))
         self.assertEqual(EXACT.sum(array, (0, 2, 3)).tolist(), [32.0] * 3)
         self.assertIs(EXACT.product(array, 64, array), array)
+
+
+class KinksTest(unittest.TestCase):
+    node = Node("relu1", "relu", ["x"], [64], "plain", {})
+
+    def chosen(self, number, step):
+        """Which values near zero a replay takes to the other side; None if it takes none."""
+        flips = Rounding("float32", number, [{"x": 1e-8}, {"x": 1e-8}]).flips(self.node, step)
+        return None if flips is None else flips[1]((64,))
+
+    def test_the_replays_of_a_pair_take_opposite_halves(self):
+        for first, second in (EVERY_STEP, LATER_STEPS):
+            one, other = self.chosen(first, 1), self.chosen(second, 1)
+            self.assertTrue(0 < one.sum() < 64)
+            self.assertEqual((one ^ other).sum(), 64)
+
+    def test_a_pair_leaves_the_first_step_alone_so_that_the_second_begins_where_it_should(self):
+        self.assertEqual([self.chosen(number, 0) for number in (*LATER_STEPS, SMOOTH)], [None] * 3)
+        self.assertIsNone(self.chosen(SMOOTH, 1))
+        self.assertIsNotNone(self.chosen(EVERY_STEP[0], 0))
+
+    def test_an_optimizer_that_moves_by_the_sign_sees_gradients_near_zero_on_both_sides(self):
+        gradient = np.full(64, 1e-9)
+        turned = [Rounding("float32", n, [{"g": 1e-9}, {"g": 1e-9}]).gradient("g", gradient, 1) for n in LATER_STEPS]
+        self.assertEqual(np.abs(turned[0] + turned[1]).max(), 0.0)
+        untouched = Rounding("float32", LATER_STEPS[0], [{"g": 1e-9}] * 2).gradient("g", gradient, 0)
+        self.assertIs(untouched, gradient)
 
 
 if __name__ == "__main__":

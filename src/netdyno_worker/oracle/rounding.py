@@ -2,7 +2,9 @@
 errors spread through a network.
 
 Where a value lies so near a kink (a relu at zero, a tie in a pool) that rounding may take it to the other side, one
-replay takes a random half of such values there and another the other half: each is seen on its wrong side once.
+replay takes a random half of such values there and another the other half: each is seen on its wrong side once. Two
+more do so from the second step on only: what changes sides in the first step moves parameters, and with those moved
+other values lie near their kinks.
 """
 
 import zlib
@@ -22,6 +24,7 @@ UNITS = {
 # could be, in units of float32 or of float64.
 NEAR = {"float64": 30.0, "float32": 30.0, "tf32": 3.0, "bfloat16": 3.0, "float16": 3.0}
 SMOOTH = 2  # the number of the replay that takes nothing across
+EVERY_STEP, LATER_STEPS = (0, 1), (3, 4)  # the numbers of pairs of replays, by when they take values across
 PRODUCTS = {"convolution", "linear", "transposed_convolution", "matmul"}
 SMALLEST = {"float16": 2.0**-25}  # half the distance between its smallest numbers
 DRAWS = 2**20 + 7  # errors that are drawn once: each array gets them from a random place on, in a circle
@@ -75,27 +78,30 @@ class Rounding(object):
 
     def flips(self, node, step):
         """For a node with a kink: how near is too near, and a function(shape) -> which of such values change sides.
-        The first two replays share their draws and take opposite halves."""
-        if self._number == SMOOTH:
+        The two replays of a pair share their draws and take opposite halves."""
+        if not self._takes_across(step):
             return None
         return self._near_of(node.inputs[0], step), lambda shape: self._chosen(node.name, shape)
 
     def gradient(self, name, array, step):
         """What an optimizer reads. Some move a parameter by a gradient's sign alone, so that zero is a kink too."""
-        if self._number == SMOOTH:
+        if not self._takes_across(step):
             return array
         turned = (np.abs(array) < self._near_of(name, step)) & self._chosen(name, np.shape(array))
         return np.where(turned, -array, array)
+
+    def _takes_across(self, step):
+        return self._number in EVERY_STEP or (self._number in LATER_STEPS and step > 0)
 
     def _near_of(self, name, step):
         return self._near * self._noises[min(step, len(self._noises) - 1)].get(name, 0.0)
 
     def _chosen(self, name, shape):
-        """Half of them at random; the other half in the other replay."""
+        """Half of them at random; the other half in the pair's other replay."""
         count = int(np.prod(shape))
         bits = np.random.default_rng([zlib.crc32(name.encode("utf-8"))]).bytes(-(-count // 8))
         drawn = np.unpackbits(np.frombuffer(bits, dtype=np.uint8))[:count].reshape(shape)
-        return drawn != self._number
+        return drawn != self._number % 2
 
     def inputs(self, node, arrays):
         """As a node reads them: parameters are kept wider than they are used."""

@@ -10,7 +10,7 @@ from netdyno_worker.build import build, job_of
 from netdyno_worker.contract import Unsupported
 from netdyno_worker.feed.batches import synthetic_batch
 from netdyno_worker.feed.weights import Weights
-from netdyno_worker.oracle.rounding import SMOOTH, distances, unit_of_parameters
+from netdyno_worker.oracle.rounding import EVERY_STEP, LATER_STEPS, SMOOTH, distances, unit_of_parameters
 from netdyno_worker.program import constants, read_program
 
 KINDS = ("outputs", "gradients", "losses", "parameters")
@@ -38,8 +38,8 @@ def _reference(adapter, request, case, emit):
 
 
 def _replay(adapter, request, case, emit):
-    """How far rounding alone takes each tensor from the reference; and with it what lies near a kink, of which two
-    replays take half each to its other side."""
+    """How far rounding alone takes each tensor from the reference; and with it what lies near a kink, of which the
+    replays of a pair take half each to its other side."""
     program = read_program(case["programme"])
     weights = Weights(program, request["seed"], keep=True)
     job = job_of(request, program, weights.initial)
@@ -53,16 +53,15 @@ def _replay(adapter, request, case, emit):
         noises.step()
     steps = noises.steps
     del noises  # and with it the memory of two trainers
-    first, second = [
-        _differences(adapter.replay(job, number, steps), program, request, case) for number in range(SMOOTH)
-    ]
+    numbers = EVERY_STEP + LATER_STEPS if case["steps"] > 1 else EVERY_STEP
+    kinked = [_differences(adapter.replay(job, number, steps), program, request, case) for number in numbers]
     unit = unit_of_parameters(request["precision"])
     for name in (key.split("/", 1)[1] for key in smooth if key.startswith("parameters/")):
         least = unit * _root_mean_square(weights.initial(name))
         smooth["parameters/" + name] = max(smooth["parameters/" + name], least)
     found = _by_kind(smooth)
-    kinked = _by_kind({key: max(far, second[key]) for key, far in first.items()})
-    found.update((kind + AT_KINKS, tensors) for kind, tensors in kinked.items())
+    farthest = _by_kind({key: max(each[key] for each in kinked) for key in kinked[0]})
+    found.update((kind + AT_KINKS, tensors) for kind, tensors in farthest.items())
     return found
 
 
