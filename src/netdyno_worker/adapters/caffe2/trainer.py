@@ -18,7 +18,6 @@ from netdyno_worker.program import shapes
 
 # On a CPU one operator after another, each with all threads; on CUDA that would wait after each operator.
 NET_TYPES = {"cpu": "simple", "cuda": "async_scheduling"}
-_FEWEST_CHANNELS = 6  # that IDEEP's operators were proved with
 _numbers = itertools.count()
 _entered = [None]  # the workspace that the library works in
 _started = []  # the threads that the library was started with: once in a process
@@ -52,7 +51,7 @@ class Caffe2Trainer(Trainer):
         self._job = job
         self._program = job.program
         self._shapes = shapes(job.program)
-        self._kinds = [CUDA] if job.device == "cuda" else [CPU, IDEEP] if _is_for_ideep(job.program) else [CPU]
+        self._kinds = [CUDA] if job.device == "cuda" else [CPU, IDEEP] if _has_ideep() else [CPU]
         self._placement = Placement(self._kinds, [p.name for p in job.program.parameters if p.trainable], job.seed)
         # On a CPU the library averages biased variances, so it is given the graph's divided by the factor.
         self._factors = variance_factors(job.program) if job.device == "cpu" else {}
@@ -198,13 +197,6 @@ def _start(threads):
     flags = ("--caffe2_log_level=2", "--caffe2_omp_num_threads=%d", "--caffe2_mkl_num_threads=%d")
     core.GlobalInit(["caffe2"] + [flag % threads if "%" in flag else flag for flag in flags])
     _started.append(threads)
-
-
-def _is_for_ideep(program):
-    """Of networks with images of few channels, its operators fail, end the process or err."""
-    known = shapes(program)
-    widths = [known[node.name][1] for node in program.nodes if node.op == "convolution"]
-    return _has_ideep() and all(width >= _FEWEST_CHANNELS for width in widths)
 
 
 def _has_ideep():
