@@ -158,10 +158,15 @@ def measured(cell: Cell, prepared: dict[Cell, tuple[Side, Side]], options: argpa
     found: list[tuple[Block, Block]] = []  # of one step, bare and netdyno
     for _ in range(options.processes):
         with tempfile.TemporaryDirectory() as folder:
-            netdyno, bare = prepared.pop(cell, None) or ready_sides(cell, Path(folder), read_given(options.python))
-            found += pairs(netdyno, bare, options.pairs, WARM_UP_S[cell.device])
-            netdyno.stop()
-            bare.stop()
+            ready = prepared.pop(cell, None)
+            sides = ready or start_sides(cell, Path(folder), read_given(options.python))
+            try:
+                for side in () if ready else sides:
+                    side.wait_until_ready()
+                found += pairs(*sides, options.pairs, WARM_UP_S[cell.device])
+            finally:
+                for side in sides:
+                    side.stop()
         ratios = [bare.seconds / netdyno.seconds for bare, netdyno in found]
         if is_decided(ratios):
             break
@@ -216,13 +221,6 @@ def settle(netdyno: Side, bare: Side, warm_up_s: float) -> int:
         seconds = max(netdyno.block(steps).seconds, bare.block(steps).seconds)
         steps = max(1, min(10 * steps, round(steps * BLOCK_S / seconds)))
     return steps
-
-
-def ready_sides(cell: Cell, folder: Path, given: Given) -> tuple[Side, Side]:
-    sides = start_sides(cell, folder, given)
-    for side in sides:
-        side.wait_until_ready()
-    return sides
 
 
 def start_sides(cell: Cell, folder: Path, given: Given) -> tuple[Side, Side]:

@@ -40,7 +40,7 @@ DIVIDES = {"mxnet-1.9": "its oneDNN concat divides by zero: ends by SIGFPE"}
 CANNOT_CUT = {"mxnet-1.9": "its oneDNN concat fails: 'could not construct a sub-memory'"}
 
 PRODUCT = {"chainer": "ideep4py multiplies arrays in blocks wrongly"}
-REORDERED = {"chainer": "the gradient looks up iDeep's maxima in an array that was laid out anew since"}
+REORDERED = {"chainer": "iDeep's gradient looks up maxima in an array whose order has changed since"}
 PLAIN = {"chainer": "iDeep's gradient of the norm is wrong for arrays in plain order"}
 UNREACHED = {
     "caffe2": "MKL-DNN's gradient of the depthwise weight is a fifth off where no window reaches the far padding"
